@@ -1,0 +1,51 @@
+import { randomBytes, randomInt } from 'node:crypto';
+
+/** Crockford's base32: no I, L, O, U. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const CELL_ID = /^c_[0-9A-HJKMNP-TV-Z]{16}$/;
+const NAME = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** `length` characters of Crockford base32 from the system's generator, 5 random bits each. */
+export function randomBase32(length: number): string {
+  const bytes = randomBytes(length);
+  let text = '';
+  for (const byte of bytes) text += ALPHABET[byte & 31];
+  return text;
+}
+
+/** A cell id: `c_` and 80 random bits, so ids are never reused and cannot be guessed. */
+export function newCellId(): string {
+  return `c_${randomBase32(16)}`;
+}
+
+/** Whether a text has the form of a cell id. */
+export function isCellId(text: string): boolean {
+  return CELL_ID.test(text);
+}
+
+/** A tenant id: `t_` and 80 random bits. */
+export function newTenantId(): string {
+  return `t_${randomBase32(16)}`;
+}
+
+/** An id for one start of a process (API or worker): new at each start, never reused. */
+export function newProcessId(role: 'api' | 'worker'): string {
+  return `${role}-${randomBase32(12)}`;
+}
+
+/** A token that marks one observation of one cell. */
+export function newObserverToken(): string {
+  return randomBase32(16);
+}
+
+/** The platform's own names (conversation, member, branch): 1-128 of `A-Za-z0-9._:-`, not `.` or `..`. */
+export function isPlatformName(text: string): boolean {
+  return NAME.test(text) && text !== '.' && text !== '..';
+}
+
+/** A 64-bit seed for a script's random numbers, as two unsigned halves; never zero. */
+export function newSeed(): [number, number] {
+  const high = randomInt(0, 2 ** 32);
+  const low = randomInt(0, 2 ** 32);
+  return high === 0 && low === 0 ? [0, 1] : [high, low];
+}

@@ -1,0 +1,84 @@
+import type { CellFailure, CellWarning, Dialect, OutputItem, ValueWrite } from '#libs/core';
+
+/** All that a script may know or use. Built by the worker from the cell's row. */
+export interface CellProgram {
+  cellId: string;
+  /** Memory instances are bound to one tenant and never serve another. */
+  tenantId: string;
+  dialect: Dialect;
+  /** The script with its first line already replaced by an empty one, so that line numbers are the model's own. */
+  source: string;
+  /** The writer's values as of the cell's start: key -> JSON text. */
+  values: ReadonlyMap<string, string>;
+  limits: CellLimits;
+}
+
+/** Budgets of one cell. Times in ms. */
+export interface CellLimits {
+  /** CPU time of the whole cell. */
+  cpuMs: number;
+  /** CPU time of one stretch without a wait. */
+  stretchCpuMs: number;
+  /** Time until the cell's own deadline (`timeout_ms`), counted from now; undefined: none. */
+  deadlineInMs?: number;
+  /** Time until the wall limit, counted from now. */
+  wallInMs: number;
+}
+
+/** What a running cell tells while it runs. Calls come in the order of the script's own calls. */
+export interface CellListener {
+  /** New output. `items` continue the numbering of what came before. */
+  output(items: readonly OutputItem[]): void;
+  /**
+   * `yield_control()`: the observer gets the first `items` items. Told at most once until `armBoundary` is called,
+   * so a script that yields for ever floods nothing.
+   */
+  boundary(items: number): void;
+}
+
+/** How a cell ended. The values are what the script wrote, merged per key; whether they are kept is decided later. */
+export interface CellOutcome {
+  state: 'completed' | 'failed' | 'terminated';
+  failure?: CellFailure;
+  writes: readonly ValueWrite[];
+  warnings: readonly CellWarning[];
+  /** CPU time used on the thread, in ms. */
+  cpuMs: number;
+}
+
+/** Why a cell is stopped from outside. */
+export type StopReason = 'terminated' | 'worker_draining';
+
+/** A cell that has been started. */
+export interface RunningCell {
+  /** Settles exactly once and never rejects: every fault is an outcome. All output was told before it settles. */
+  readonly outcome: Promise<CellOutcome>;
+  /** Stops the script: the guest runs no more when `outcome` has settled (at most 250 ms and a thread's end later). */
+  stop(reason: StopReason): void;
+  /** Allows one more `boundary`: a new observer has come. */
+  armBoundary(): void;
+}
+
+/** A free thread, held until disposed of. */
+export interface Slot extends Disposable {
+  /** Starts a script on this thread. At most one per slot. The slot frees itself when the outcome has settled. */
+  start(program: CellProgram, listener: CellListener): RunningCell;
+}
+
+/** Counts of threads by what they are doing. */
+export interface PoolStats {
+  threads: number;
+  idle: number;
+  busy: number;
+  retiring: number;
+  respawning: number;
+  /** Callers of `acquire` that wait. */
+  waiting: number;
+}
+
+/** The port between the worker and the sandbox. */
+export interface SandboxRunner extends AsyncDisposable {
+  /** A free thread; callers are served in the order of asking. Rejects with the signal's reason when it aborts. */
+  acquire(signal?: AbortSignal): Promise<Slot>;
+  stats(): PoolStats;
+}
