@@ -1,0 +1,106 @@
+import {
+  type CellFailure,
+  type CellWarning,
+  type Dialect,
+  type Owner,
+  type TerminalState,
+  type ValueWrite,
+  limits,
+} from '#libs/core';
+import type { Database, Transaction } from '../database.js';
+import { writeValues } from '../values.js';
+import { fromFailure } from './rows.js';
+import type { OutputChunk, StretchRef } from './spill.js';
+
+/** How a cell ended, as it is committed. */
+export interface CellEnd {
+  state: TerminalState;
+  failure?: CellFailure;
+  warnings: readonly CellWarning[];
+  cpuMs: number;
+  /** Output that has not been spilled. */
+  output: OutputChunk;
+}
+
+/** Values that go into the log with the end. */
+export interface ValuesOfEnd {
+  owner: Owner;
+  branchId: string;
+  dialect: Dialect;
+  writes: readonly ValueWrite[];
+}
+
+/** What was committed; `failure` differs from the given one when the values did not fit. */
+export interface CommittedEnd {
+  observer: string | null;
+  failure?: CellFailure;
+  state: TerminalState;
+}
+
+const end = {
+  name: 'cell-end',
+  text: `
+    WITH c AS (
+      UPDATE cells SET state = $4, ended_at = clock_timestamp(), error_code = $5, error = $6, warnings = $7,
+        cpu_ms = $8, spilled = $9::int + $10::int, complete = true
+      WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running'
+      RETURNING tenant_id, id, observer
+    ), o AS (
+      INSERT INTO cell_output (tenant_id, cell_id, first, count, items)
+      SELECT tenant_id, id, $9, $10, $11 FROM c WHERE $10::int > 0
+    )
+    SELECT observer FROM c`,
+};
+
+const lock = {
+  name: 'cell-lock-running',
+  text: `SELECT 1 FROM cells WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running' FOR UPDATE`,
+};
+
+/**
+ * The end of a cell: final state, values and the output not yet spilled, in one transaction, fenced by state, worker
+ * and stretch (9. Protocols, 10 and 15). Undefined when the cell no longer runs here: nothing was written.
+ */
+export async function endCell(
+  db: Database,
+  ref: StretchRef,
+  result: CellEnd,
+  values?: ValuesOfEnd,
+): Promise<CommittedEnd | undefined> {
+  if (!values || values.writes.length === 0) return writeEnd(db, ref, result);
+  return db.transaction(async (tx) => {
+    const locked = await tx.query(lock, [ref.cellId, ref.stretch, ref.workerId]);
+    if (locked.length === 0) return undefined;
+    const size = await writeValues(tx, { ...values, cellId: ref.cellId });
+    return writeEnd(tx, ref, size <= limits.valuesChars ? result : { ...result, ...tooManyValues(size) });
+  });
+}
+
+async function writeEnd(on: Database | Transaction, ref: StretchRef, result: CellEnd): Promise<CommittedEnd | undefined> {
+  const { output } = result;
+  const [row] = await on.query<{ observer: string | null }>(end, [
+    ref.cellId,
+    ref.stretch,
+    ref.workerId,
+    result.state,
+    ...fromFailure(result.failure),
+    JSON.stringify(result.warnings),
+    result.cpuMs,
+    output.first,
+    output.items.length,
+    JSON.stringify(output.items),
+  ]);
+  return row && { observer: row.observer, state: result.state, failure: result.failure };
+}
+
+function tooManyValues(size: number): Pick<CellEnd, 'state' | 'failure'> {
+  return {
+    state: 'failed',
+    failure: {
+      code: 'values_limit',
+      message:
+        `RangeError: all saved values together would hold ${size} characters, the limit is ${limits.valuesChars}: ` +
+        'another script saved values meanwhile. None of the values of this script were kept; delete some and run it again.',
+    },
+  };
+}

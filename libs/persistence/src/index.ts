@@ -1,0 +1,15 @@
+export * from './branches.js';
+export * from './cells/claim.js';
+export * from './cells/end.js';
+export * from './cells/insert.js';
+export * from './cells/list.js';
+export * from './cells/observe.js';
+export { type CellOptions, type CellView } from './cells/rows.js';
+export * from './cells/spill.js';
+export * from './cells/stop.js';
+export * from './conversations.js';
+export { Database, type DatabaseOptions } from './database.js';
+export * from './sweeps.js';
+export * from './tenants.js';
+export * from './toolsets.js';
+export * from './workers.js';

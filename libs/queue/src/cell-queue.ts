@@ -1,0 +1,46 @@
+import type { CellJob } from '#libs/contracts';
+import { UnavailableError } from '#libs/core';
+import type { Queue } from 'bullmq';
+
+/** The one queue of cells. */
+export const CELL_QUEUE = 'cells';
+
+/** How long an `add` may take before Redis counts as away, in ms. */
+const ADD_TIMEOUT_MS = 2_000;
+
+/** Adds jobs. A job carries ids only; the row in Postgres is the truth, so a lost or doubled job harms nothing. */
+export class CellQueue {
+  readonly #queue: Queue<CellJob>;
+
+  constructor(queue: Queue<CellJob>) {
+    this.#queue = queue;
+  }
+
+  /**
+   * Adds the job of one stretch. A second add of the same stretch is dropped by BullMQ.
+   * Throws {@link UnavailableError} when Redis does not take it in time; it may be there all the same.
+   */
+  async add(job: CellJob): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new UnavailableError('Redis')), ADD_TIMEOUT_MS);
+    });
+    try {
+      await Promise.race([this.#queue.add('cell', job, { jobId: `${job.cellId}-${job.stretch}` }), late]);
+    } catch (cause) {
+      throw cause instanceof UnavailableError ? cause : new UnavailableError('Redis', { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Rejects with {@link UnavailableError} when Redis does not answer. */
+  async ping(): Promise<void> {
+    try {
+      const client = await this.#queue.client;
+      await client.info();
+    } catch (cause) {
+      throw new UnavailableError('Redis', { cause });
+    }
+  }
+}

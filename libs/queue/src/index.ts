@@ -1,0 +1,2 @@
+export * from './cell-queue.js';
+export * from './queue.module.js';

@@ -1,0 +1,2 @@
+export * from './reaper.js';
+export * from './upkeep.js';
