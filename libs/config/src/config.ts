@@ -18,6 +18,8 @@ export interface RedisConfig {
   url: string;
   /** For BullMQ; the same server unless configured otherwise. */
   queueUrl: string;
+  /** Before all keys and channels, a hash tag that keeps them in one slot of a Redis Cluster. */
+  prefix: string;
 }
 
 /** What every process knows. */
@@ -101,6 +103,7 @@ const TRACING = [
   'OTEL_TRACES_EXPORTER',
   'OTEL_SDK_DISABLED',
 ] as const satisfies readonly VariableName[];
+const REDIS = ['CELLAR_QUEUE_REDIS_URL', 'CELLAR_REDIS_PREFIX'] as const satisfies readonly VariableName[];
 const COMMON = ['LOG_LEVEL', 'DATABASE_POOL_SIZE', ...TRACING] as const satisfies readonly VariableName[];
 const LIMITS = [
   'CELLAR_MAX_OBSERVE_MS',
@@ -108,13 +111,13 @@ const LIMITS = [
   'CELLAR_RETENTION_MS',
   'CELLAR_DRAIN_MS',
 ] as const satisfies readonly VariableName[];
-const API = ['HOST', 'PORT', 'CELLAR_OPS_PORT', 'CELLAR_QUEUE_REDIS_URL'] as const satisfies readonly VariableName[];
+const API = ['HOST', 'PORT', 'CELLAR_OPS_PORT'] as const satisfies readonly VariableName[];
 const WORKER = ['WORKER_SLOTS', 'CELLAR_WORKER_PORT'] as const satisfies readonly VariableName[];
 
 /** Reads the configuration of an API process. @throws ConfigError */
 export function loadApiConfig(source: Environment = process.env): ApiConfig {
   const required = ['DATABASE_URL', 'REDIS_URL', 'CELLAR_ADMIN_KEY', 'CELLAR_SECRET_KEY'] as const;
-  const env = parseEnv(source, required, [...COMMON, ...LIMITS, ...API]);
+  const env = parseEnv(source, required, [...COMMON, ...LIMITS, ...REDIS, ...API]);
   return {
     ...common(env, source),
     database: database(env),
@@ -130,7 +133,7 @@ export function loadApiConfig(source: Environment = process.env): ApiConfig {
 
 /** Reads the configuration of a worker process. @throws ConfigError */
 export function loadWorkerConfig(source: Environment = process.env): WorkerConfig {
-  const optional = [...COMMON, ...LIMITS, ...WORKER, 'HOST', 'CELLAR_QUEUE_REDIS_URL'] as const;
+  const optional = [...COMMON, ...LIMITS, ...REDIS, ...WORKER, 'HOST'] as const;
   const env = parseEnv(source, ['DATABASE_URL', 'REDIS_URL'], optional);
   return {
     ...common(env, source),
@@ -156,7 +159,7 @@ export function loadMigrateConfig(source: Environment = process.env): MigrateCon
 export function loadEmbeddedConfig(source: Environment = process.env): EmbeddedConfig {
   const own = ['CELLAR_HOME', 'CELLAR_DEV_KEY', 'DATABASE_URL', 'REDIS_URL'] as const;
   const secrets = ['CELLAR_ADMIN_KEY', 'CELLAR_SECRET_KEY'] as const;
-  const env = parseEnv(source, [], [...own, ...secrets, ...COMMON, ...LIMITS, ...API, ...WORKER]);
+  const env = parseEnv(source, [], [...own, ...secrets, ...COMMON, ...LIMITS, ...REDIS, ...API, ...WORKER]);
   return {
     ...common(env, source),
     home: resolve(env.CELLAR_HOME ?? '.cellar'),
@@ -191,7 +194,11 @@ function database(env: Env<'DATABASE_URL'>): DatabaseConfig {
 }
 
 function redis(env: Env<'REDIS_URL'>): RedisConfig {
-  return { url: env.REDIS_URL, queueUrl: env.CELLAR_QUEUE_REDIS_URL ?? env.REDIS_URL };
+  return {
+    url: env.REDIS_URL,
+    queueUrl: env.CELLAR_QUEUE_REDIS_URL ?? env.REDIS_URL,
+    prefix: `{${env.CELLAR_REDIS_PREFIX ?? 'cellar'}}`,
+  };
 }
 
 function sharedLimits(env: Env<never>): SharedLimits {

@@ -66,14 +66,20 @@ export const variables = {
   DATABASE_POOL_SIZE: integer(1, 1_000, 'connections to Postgres'),
   REDIS_URL: redisUrl,
   CELLAR_QUEUE_REDIS_URL: redisUrl,
+  CELLAR_REDIS_PREFIX: pattern(
+    /^[A-Za-z0-9._-]{1,64}$/,
+    'other characters',
+    'a name before all keys in Redis, so that deployments can share one: 1 to 64 of A-Z a-z 0-9 . _ -',
+    'value',
+  ),
   HOST: pattern(/^[A-Za-z0-9.:_-]{1,253}$/, 'not an address', 'the address to listen on, such as 0.0.0.0', 'value'),
   PORT: integer(0, 65_535, 'the port of the API (0: any free one)'),
   CELLAR_OPS_PORT: integer(0, 65_535, 'the port of metrics and admin routes'),
   CELLAR_WORKER_PORT: integer(0, 65_535, "the port of the worker's health and metrics"),
   CELLAR_ADMIN_KEY: pattern(
-    /^[\x21-\x7e]{16,256}$/,
+    /^[\x21-\x7e]{8,256}$/,
     'too short, too long, or with other characters',
-    'the key of the operator, 16 to 256 printable ASCII characters without spaces',
+    'the key of the operator, 8 to 256 printable ASCII characters without spaces',
     'nothing',
   ),
   CELLAR_SECRET_KEY: {
