@@ -1,0 +1,107 @@
+import type { CellFailure, CellState, CellWarning, Dialect, OutputItem } from '#libs/core';
+import { applyBudget } from './budget.js';
+
+/** One block of MCP content, as a model reads it. */
+export type ContentBlock = { type: 'text'; text: string };
+
+/** A tool call, as it is named beside a failure. */
+export interface CallSummary {
+  identifier: string;
+  state: 'running' | 'completed' | 'failed' | 'cancelled';
+}
+
+/** All that an answer is made from. Plain data: it crosses to another thread when it is large. */
+export interface FormatInput {
+  dialect: Dialect;
+  /** The state that the observer is told. */
+  state: Exclude<CellState, 'queued'>;
+  cellId: string;
+  /** Time since the cell was accepted, in ms. */
+  wallMs: number;
+  /** What has not been collected yet, in order. */
+  items: readonly OutputItem[];
+  failure?: CellFailure;
+  /** Calls made before a failure. */
+  calls?: readonly CallSummary[];
+  warnings?: readonly CellWarning[];
+  /** Output budget, in estimated tokens. */
+  maxTokens: number;
+  /** The id under which the full text will be kept if this answer is final and has to be cut. */
+  artifactId?: string;
+}
+
+/** An answer's content. */
+export interface FormattedResult {
+  content: ContentBlock[];
+  /** The text before the cut, of a final answer that was cut: to be kept under `artifactId`. */
+  fullText?: string;
+}
+
+/**
+ * Makes the content blocks of one answer (spec: scripts, Output and Budget): a header, the items, the failure with
+ * the calls before it, the warnings, and the console block; what is over the budget keeps its start and end.
+ * A running `codemode` cell shows its header alone: all its items come with the end.
+ */
+export function formatResult(input: FormatInput): FormattedResult {
+  const content: ContentBlock[] = [textBlock(header(input))];
+  const final = input.state !== 'running';
+  if (input.dialect === 'codemode' && !final) return { content };
+
+  const texts = collectTexts(input);
+  const budgeted = applyBudget(texts, input.maxTokens);
+  if (budgeted === undefined) {
+    for (const text of texts) content.push(textBlock(text));
+    return { content };
+  }
+  content.push(textBlock(budgeted.cut));
+  if (!final) return { content };
+  if (input.artifactId !== undefined) content.push(textBlock(`[Full output saved as ${input.artifactId}]`));
+  return { content, fullText: budgeted.full };
+}
+
+function collectTexts({ dialect, items, failure, calls, warnings }: FormatInput): string[] {
+  const texts: string[] = [];
+  const consoleLines: string[] = [];
+  for (const item of items) {
+    switch (item.kind) {
+      case 'text':
+        texts.push(item.text);
+        break;
+      case 'console':
+        consoleLines.push(item.text);
+        break;
+      default:
+        unknownKind(item);
+    }
+  }
+  if (dialect === 'codemode' && texts.length > 1) {
+    for (const [index, text] of texts.entries()) texts[index] = `==> text ${index + 1}/${texts.length} <==\n${text}`;
+  }
+  if (failure !== undefined) texts.push(describeFailure(failure, calls));
+  for (const warning of warnings ?? []) texts.push(`Warning: ${warning.message}`);
+  if (consoleLines.length > 0) texts.push(`<console_output>\n${consoleLines.join('\n')}\n</console_output>`);
+  return texts;
+}
+
+function header({ state, cellId, wallMs }: FormatInput): string {
+  const status = state === 'running' ? `Script running with cell ID ${cellId}` : `Script ${state}`;
+  return `${status}\nWall time ${(wallMs / 1000).toFixed(1)} seconds\nOutput:\n`;
+}
+
+function describeFailure(failure: CellFailure, calls: readonly CallSummary[] = []): string {
+  const lines = ['Script error:', failure.message];
+  if (failure.frames !== undefined && failure.frames !== '') lines.push(failure.frames);
+  if (calls.length > 0) {
+    const list = calls.map((call) => `${call.identifier} (${call.state})`).join(', ');
+    lines.push(`Tool calls made before the failure (they are not undone): ${list}`);
+  }
+  return lines.join('\n');
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: 'text', text };
+}
+
+function unknownKind(item: never): never {
+  throw new TypeError(`Unknown kind of output item: ${JSON.stringify(item)}`);
+}
