@@ -5,7 +5,10 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     include: ['libs/**/*.test.ts', 'apps/**/*.test.ts', 'prisma/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['libs/testing/src/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Two cores do for two files at a time; more would only make those that watch the clock wait.
+    maxWorkers: 2,
   },
 });

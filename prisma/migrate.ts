@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MigrationList, SchemaContainer } from '@prisma/schema-engine-wasm';
+import { pathToFileURL } from 'node:url';
+import type { MigrationList, SchemaContainer, SchemaEngine } from '@prisma/schema-engine-wasm';
+import { ConfigError, loadMigrateConfig } from '#libs/config';
 import { ensureDatabase, withMigrationLock } from './database.js';
 import { packageRoot } from './package-root.js';
 import { openSchemaEngine } from './schema-engine.js';
@@ -36,12 +38,32 @@ function migrationsOf(baseDir: string): MigrationList {
   };
 }
 
+/** A migration that Postgres refused. It changed nothing; the next run tries it again. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/**
+ * Marks the migration that failed as rolled back, which it is, since a migration is applied whole or not at all. Left
+ * as failed, it would keep the engine from applying anything until somebody resolves it by hand.
+ */
+async function undone(engine: SchemaEngine, error: unknown): Promise<unknown> {
+  if (!(error instanceof Error)) return error;
+  const migrationName = /migration_name="([^"]+)"/.exec(error.message)?.[1];
+  if (migrationName === undefined) return error;
+  await engine.markMigrationRolledBack({ migrationName });
+  const [said = ''] = error.message.replace(/^external connector error\n/, '').split(/\n\s+0: /);
+  return new MigrationError(`The migration ${migrationName} was not applied. ${said}`, { cause: error });
+}
+
 /**
  * Applies the migrations that the database does not have yet, in the order of their names, and records them in
  * `_prisma_migrations` as Prisma's own command line does. Creates the database when it is missing and the user may.
- * Runs of several processes at once wait for each other. A migration that fails changes nothing and is named.
+ * Runs of several processes at once wait for each other. A migration that fails
+ * changes nothing.
  *
  * @param migrationsDir where the migrations are; by default those of this package.
+ * @throws MigrationError that names the migration and says what Postgres said.
  * @returns the names that were applied now; empty when the database is up to date.
  */
 export async function migrate(
@@ -50,13 +72,13 @@ export async function migrate(
 ): Promise<string[]> {
   await ensureDatabase(databaseUrl);
   return withMigrationLock(databaseUrl, async () => {
-    const engine = await openSchemaEngine(databaseUrl, []);
+    await using open = await openSchemaEngine(databaseUrl, schemaFile());
+    const migrationsList = migrationsOf(migrationsDir);
     try {
-      const migrationsList = migrationsOf(migrationsDir);
-      const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList, filters: NOTHING_EXTERNAL });
-      return appliedMigrationNames;
-    } finally {
-      engine.free();
+      const applied = await open.engine.applyMigrations({ migrationsList, filters: NOTHING_EXTERNAL });
+      return applied.appliedMigrationNames;
+    } catch (error) {
+      throw await undone(open.engine, error);
     }
   });
 }
@@ -67,19 +89,28 @@ export async function migrate(
  */
 export async function diffAgainstSchema(databaseUrl: string): Promise<string> {
   const schema = schemaFile();
-  const engine = await openSchemaEngine(databaseUrl, [[schema.path, schema.content]]);
+  await using open = await openSchemaEngine(databaseUrl, schema);
+  const { stdout } = await open.engine.diff({
+    from: { tag: 'schemaDatasource', files: [schema], configDir: prismaFolder() },
+    to: { tag: 'schemaDatamodel', files: [schema] },
+    script: true,
+    exitCode: null,
+    filters: NOTHING_EXTERNAL,
+  });
+  const sql = stdout ?? '';
+  return sql.includes('This is an empty migration') ? '' : sql.trim();
+}
+
+/** The migration job: applies what is missing to DATABASE_URL and says what it did. */
+async function main(): Promise<void> {
   try {
-    const { stdout } = await engine.diff({
-      from: { tag: 'url', url: databaseUrl },
-      to: { tag: 'schemaDatamodel', files: [schema] },
-      script: true,
-      exitCode: null,
-      shadowDatabaseUrl: null,
-      filters: NOTHING_EXTERNAL,
-    });
-    const sql = stdout ?? '';
-    return sql.includes('This is an empty migration') ? '' : sql.trim();
-  } finally {
-    engine.free();
+    const applied = await migrate(loadMigrateConfig().database.url);
+    console.log(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`);
+  } catch (error) {
+    const expected = error instanceof ConfigError || error instanceof MigrationError;
+    console.error(expected ? error.message : error);
+    process.exitCode = 1;
   }
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();

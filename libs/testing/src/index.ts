@@ -1,0 +1,4 @@
+export * from './database.js';
+export * from './eventually.js';
+export * from './redis.js';
+export { startTestServices, type TestServices } from './services.js';
