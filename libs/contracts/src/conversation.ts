@@ -33,7 +33,10 @@ export const conversationSchema = z
     conversationId: conversationIdSchema,
     kind: conversationKindSchema,
     model: z.string().nullable(),
-    epoch: z.number().int().meta({ description: 'Grows when the conversation is reset, switches model or is recreated.' }),
+    epoch: z
+      .number()
+      .int()
+      .meta({ description: 'Grows when the conversation is reset, switches model or is recreated.' }),
     toolsets: z.array(bindingSchema),
     settings: effectiveSettingsSchema,
   })

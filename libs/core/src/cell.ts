@@ -28,10 +28,7 @@ export const CELL_ERROR_CODES = [
 export type CellErrorCode = (typeof CELL_ERROR_CODES)[number];
 
 /** What can happen to a cell. Every change of state in the database is one of these. */
-export type CellEvent =
-  | { kind: 'claimed' }
-  | { kind: 'ended'; state: TerminalState }
-  | { kind: 'stopped' };
+export type CellEvent = { kind: 'claimed' } | { kind: 'ended'; state: TerminalState } | { kind: 'stopped' };
 
 /**
  * The one transition function: the state after an event, or undefined when the event changes nothing

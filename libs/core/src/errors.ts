@@ -128,6 +128,15 @@ export class UnavailableError extends CellarError {
   }
 }
 
+/** The client went away before its answer was ready: there is nobody to tell, and nothing was collected. */
+export class ClientGoneError extends CellarError {
+  readonly code = 'client_gone';
+
+  constructor() {
+    super('The client closed the connection.');
+  }
+}
+
 /** 500: a fault of Cellar. The answer tells nothing; the log tells all, under the same correlation id. */
 export class InternalError extends CellarError {
   readonly code = 'internal';

@@ -51,7 +51,9 @@ export async function forkBranch(
     ]);
     if (!from) throw new NotFoundError(`There is no branch ${fork.parentId} to fork from.`);
     if (from.path_ids.length > limits.branchDepth) {
-      throw new ConflictError(`Branch ${fork.parentId} is ${limits.branchDepth} forks deep already: fork from an earlier one.`);
+      throw new ConflictError(
+        `Branch ${fork.parentId} is ${limits.branchDepth} forks deep already: fork from an earlier one.`,
+      );
     }
     const [head] = await tx.query<{ last_sequence: number }>(counter, [...scope, epoch]);
     const forkedAt = Math.min(fork.sequence ?? Number.MAX_SAFE_INTEGER, head?.last_sequence ?? 0);

@@ -111,7 +111,8 @@ function fail(error: unknown): never {
 
 /** SQLSTATE classes and network codes that mean that the server is away, not that the statement was wrong. */
 const AWAY = /^(08...|57P0[1-3]|53300|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P10\d\d|P2024)$/;
-const AWAY_TEXT = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+const AWAY_TEXT =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
 
 /** Postgres's and Prisma's errors as ours: away is 503, the rest is a fault of Cellar. Ours pass through. */
 export function toDatabaseError(error: unknown): Error {

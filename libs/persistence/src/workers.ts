@@ -41,7 +41,10 @@ export async function readHeartbeats(db: Database): Promise<Heartbeat[]> {
   return rows.map((row) => ({ workerId: row.id, beat: row.beat }));
 }
 
-const remove = { name: 'worker-remove', text: `DELETE FROM workers WHERE id = $1 AND ($2::bigint IS NULL OR beat = $2)` };
+const remove = {
+  name: 'worker-remove',
+  text: `DELETE FROM workers WHERE id = $1 AND ($2::bigint IS NULL OR beat = $2)`,
+};
 
 /**
  * Removes a worker's row: it has stopped, or (with `beat`) its heartbeat has stood still at this value for too long.

@@ -37,8 +37,7 @@ export class CellQueue {
   /** Rejects with {@link UnavailableError} when Redis does not answer. */
   async ping(): Promise<void> {
     try {
-      const client = await this.#queue.client;
-      await client.info();
+      await this.#queue.count();
     } catch (cause) {
       throw new UnavailableError('Redis', { cause });
     }

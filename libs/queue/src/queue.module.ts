@@ -23,9 +23,11 @@ export interface QueueOptions {
 @Module({})
 export class QueueModule {
   static register(options: QueueOptions): DynamicModule {
-    const telemetry = options.tracing ? (new BullMQOtel('cellar') as Telemetry<unknown>) : undefined;
+    const telemetry = options.tracing ? (new BullMQOtel({ tracerName: 'cellar' }) as Telemetry<unknown>) : undefined;
     const patience =
-      options.role === 'producer' ? { maxRetriesPerRequest: 1, enableOfflineQueue: false } : { maxRetriesPerRequest: null };
+      options.role === 'producer'
+        ? { maxRetriesPerRequest: 1, enableOfflineQueue: false }
+        : { maxRetriesPerRequest: null };
     const queue = BullModule.registerQueue({
       name: CELL_QUEUE,
       connection: { url: options.url, ...patience, retryStrategy: (times: number) => Math.min(50 * times, 1_000) },

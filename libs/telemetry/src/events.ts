@@ -25,6 +25,7 @@ const stopped = counter('cells_stopped', 'Cells stopped from outside, by confirm
 const workers = counter('worker_events', 'Workers started, draining, stopped and lost');
 const threads = counter('threads_retired', 'Script threads ended early by reason');
 const sweeps = counter('swept', 'Rows that the sweeper and the reaper acted on, by kind');
+const faults = counter('faults', 'Things that went wrong and are tried again or done without, by what');
 const dependencies = counter('dependency_failures', 'Failures of Postgres and Redis');
 
 /**
@@ -152,6 +153,14 @@ export class Events {
     this.#record(() => {
       dependencies.add(1, { dependency: facts.dependency });
       this.#logger.warn(facts, 'dependency failed');
+    });
+  }
+
+  /** Something went wrong that is tried again or done without. `what` is a fixed text: it labels the metric. */
+  faulted(what: string, err: unknown, facts: Readonly<Record<string, unknown>> = {}): void {
+    this.#record(() => {
+      faults.add(1, { what });
+      this.#logger.warn({ ...facts, err }, what);
     });
   }
 

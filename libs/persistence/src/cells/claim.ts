@@ -14,6 +14,7 @@ export interface ClaimedCell {
   options: CellOptions;
   /** The writer's values on the branch's path: key -> JSON text. */
   values: Map<string, string>;
+  observer: string | null;
   /** When the observer wants what there is; undefined without an observer. */
   yieldInMs?: number;
   deadlineInMs?: number;
@@ -30,6 +31,7 @@ interface ClaimRow {
   dialect: Dialect;
   source: string;
   options: string;
+  observer: string | null;
   queued_ms: number;
   yield_in_ms: number | null;
   deadline_in_ms: number | null;
@@ -45,7 +47,7 @@ const claim = {
         AND EXISTS (SELECT 1 FROM workers w WHERE w.id = $3)
       RETURNING *
     )
-    SELECT c.tenant_id, c.conversation_id, c.epoch, c.writer, c.branch_id, c.dialect, c.source, c.options,
+    SELECT c.tenant_id, c.conversation_id, c.epoch, c.writer, c.branch_id, c.dialect, c.source, c.options, c.observer,
       (extract(epoch FROM clock_timestamp() - c.created_at) * 1000)::float8 AS queued_ms,
       CASE WHEN c.observer IS NOT NULL THEN (extract(epoch FROM c.yield_at - clock_timestamp()) * 1000)::float8 END
         AS yield_in_ms,
@@ -79,6 +81,7 @@ export async function claimCell(
     source: JSON.parse(row.source) as string,
     options,
     values: new Map((row.snapshot ?? []).map(([key, value]) => [JSON.parse(key) as string, value])),
+    observer: row.observer,
     ...(row.yield_in_ms === null ? {} : { yieldInMs: row.yield_in_ms }),
     ...(row.deadline_in_ms === null ? {} : { deadlineInMs: row.deadline_in_ms }),
     wallInMs: options.limits.wallMs - row.queued_ms,

@@ -76,7 +76,11 @@ export async function endCell(
   });
 }
 
-async function writeEnd(on: Database | Transaction, ref: StretchRef, result: CellEnd): Promise<CommittedEnd | undefined> {
+async function writeEnd(
+  on: Database | Transaction,
+  ref: StretchRef,
+  result: CellEnd,
+): Promise<CommittedEnd | undefined> {
   const { output } = result;
   const [row] = await on.query<{ observer: string | null }>(end, [
     ref.cellId,

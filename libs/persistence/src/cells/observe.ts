@@ -31,8 +31,7 @@ const take = {
 
 /** Whether the place was taken, and if not, why. `ended`: the observer that has the place is getting the end. */
 export type TakenPlace =
-  | { taken: true; state: CellState; workerId: string | null }
-  | { taken: false; why: 'busy' | 'ended' | 'none' };
+  { taken: true; state: CellState; workerId: string | null } | { taken: false; why: 'busy' | 'ended' | 'none' };
 
 const look = {
   name: 'cell-look-place',

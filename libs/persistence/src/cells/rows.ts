@@ -13,6 +13,7 @@ export interface CellOptions {
 /** A cell as its observer sees it: the row and the output that has not been collected. */
 export interface CellView {
   cellId: string;
+  tenantId: string;
   dialect: Dialect;
   state: CellState;
   workerId: string | null;
@@ -26,6 +27,8 @@ export interface CellView {
   boundary: number | null;
   /** No more output can come. */
   complete: boolean;
+  /** The observation time is over, by the database's clock. */
+  yieldDue: boolean;
   failure?: CellFailure;
   warnings: CellWarning[];
   timings: { queuedMs: number; wallMs: number; cpuMs: number };
@@ -34,6 +37,7 @@ export interface CellView {
 /** The columns of {@link viewColumns}, with one row per chunk of output. */
 export interface ViewRow {
   id: string;
+  tenant_id: string;
   dialect: Dialect;
   state: CellState;
   worker_id: string | null;
@@ -42,6 +46,7 @@ export interface ViewRow {
   collected: number;
   boundary: number | null;
   complete: boolean;
+  yield_due: boolean | null;
   error_code: CellErrorCode | null;
   error: string | null;
   warnings: string;
@@ -56,8 +61,8 @@ export interface ViewRow {
 const ms = (from: string, to: string): string => `(extract(epoch FROM ${to} - ${from}) * 1000)::float8`;
 
 /** Columns of `cells c LEFT JOIN cell_output o` that make a {@link CellView}. */
-export const viewColumns = `c.id, c.dialect, c.state, c.worker_id, c.options, c.observer, c.collected, c.boundary,
-  c.complete, c.error_code, c.error, c.warnings, c.cpu_ms, o.first, o.items,
+export const viewColumns = `c.id, c.tenant_id, c.dialect, c.state, c.worker_id, c.options, c.observer, c.collected, c.boundary,
+  c.complete, c.yield_at <= clock_timestamp() + interval '5 ms' AS yield_due, c.error_code, c.error, c.warnings, c.cpu_ms, o.first, o.items,
   ${ms('c.created_at', 'coalesce(c.started_at, c.ended_at, clock_timestamp())')} AS queued_ms,
   ${ms('c.created_at', 'coalesce(c.ended_at, clock_timestamp())')} AS wall_ms`;
 
@@ -73,6 +78,7 @@ export function toView(rows: readonly ViewRow[]): CellView | undefined {
   }
   return {
     cellId: row.id,
+    tenantId: row.tenant_id,
     dialect: row.dialect,
     state: row.state,
     workerId: row.worker_id,
@@ -82,6 +88,7 @@ export function toView(rows: readonly ViewRow[]): CellView | undefined {
     items,
     boundary: row.boundary,
     complete: row.complete,
+    yieldDue: row.yield_due === true,
     ...(row.error_code === null ? {} : { failure: toFailure(row.error_code, row.error) }),
     warnings: JSON.parse(row.warnings) as CellWarning[],
     timings: { queuedMs: Math.max(0, row.queued_ms), wallMs: Math.max(0, row.wall_ms), cpuMs: row.cpu_ms },

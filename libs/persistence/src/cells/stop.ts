@@ -6,6 +6,7 @@ export interface StoppedCell {
   cellId: string;
   /** The worker that must end the guest; null when none had the cell. */
   workerId: string | null;
+  /** Who is observing now. */
   observer: string | null;
 }
 
@@ -15,7 +16,7 @@ const stop = {
       complete = (c.worker_id IS NULL)
     WHERE c.id = $1 AND c.tenant_id = $2 AND c.conversation_id = $3 AND c.epoch = $4 AND c.writer = $5
       AND c.state IN ('queued', 'running')
-    RETURNING c.id, c.worker_id, c.observer`,
+    RETURNING c.id, c.worker_id, CASE WHEN c.observer_until > now() THEN c.observer END AS observer`,
 };
 
 /**
@@ -32,4 +33,3 @@ export async function stopCell(db: Database, owner: Owner, cellId: string): Prom
   ]);
   return row && { cellId: row.id, workerId: row.worker_id, observer: row.observer };
 }
-

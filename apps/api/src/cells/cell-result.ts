@@ -1,0 +1,44 @@
+import type { CellResult } from '#libs/contracts';
+import type { Effective, FormattedResult, FormatInput } from '#libs/script';
+import type { Observed } from './cell-observer.js';
+
+/** What the formatter needs of an observation. */
+export function formatInput({ view, verdict }: Observed, maxTokens: number): FormatInput {
+  const final = verdict.state !== 'running';
+  return {
+    dialect: view.dialect,
+    state: verdict.state,
+    cellId: view.cellId,
+    wallMs: view.timings.wallMs,
+    items: view.items.slice(0, verdict.items),
+    ...(final && view.failure ? { failure: view.failure } : {}),
+    warnings: final ? view.warnings : [],
+    maxTokens,
+  };
+}
+
+/** The body of an answer to exec, codemode and wait. */
+export function toCellResult(
+  { view, verdict }: Observed,
+  formatted: FormattedResult,
+  effective: Effective,
+): CellResult {
+  const final = verdict.state !== 'running';
+  const { failure } = view;
+  return {
+    cellId: view.cellId,
+    dialect: view.dialect,
+    state: verdict.state,
+    content: formatted.content,
+    isError: verdict.state === 'failed',
+    ...(final && failure ? { error: { code: failure.code, message: failure.message } } : {}),
+    notes: [],
+    pendingCalls: [],
+    pendingApprovals: [],
+    warnings: final ? view.warnings : [],
+    artifacts: [],
+    calls: [],
+    effective,
+    timings: view.timings,
+  };
+}

@@ -1,0 +1,35 @@
+import { isTerminal } from '#libs/core';
+import type { CellView } from '#libs/persistence';
+
+/** What the observer of a cell is told. */
+export interface Verdict {
+  state: 'running' | 'completed' | 'failed' | 'terminated';
+  /** How many of the view's items are handed over. */
+  items: number;
+}
+
+/** What was known when the row was read. */
+export interface Moment {
+  /** The observation time is over. */
+  timeOver: boolean;
+  /** The worker of a stopped cell has had its time to add what the script wrote. */
+  stopOver: boolean;
+}
+
+/**
+ * What a row means for its observer; undefined: go on observing. A boundary comes before an end, so that
+ * `yield_control()` is answered as running even if the cell has ended since.
+ */
+export function verdictOf(view: CellView, moment: Moment): Verdict | undefined {
+  const handsOver = view.dialect === 'exec';
+  if (view.boundary !== null && handsOver) {
+    return { state: 'running', items: Math.max(0, view.boundary - view.collected) };
+  }
+  if (isTerminal(view.state)) {
+    if (!view.complete && !moment.stopOver) return undefined;
+    return { state: view.state, items: view.items.length };
+  }
+  if (!moment.timeOver) return undefined;
+  // The items of a codemode cell come with its end.
+  return { state: 'running', items: handsOver ? view.items.length : 0 };
+}

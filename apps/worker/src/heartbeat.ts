@@ -1,0 +1,62 @@
+import { type Database, beatWorker, registerWorker, removeWorker } from '#libs/persistence';
+import type { Events } from '#libs/telemetry';
+
+/** Between two beats, in ms. */
+const BEAT_MS = 1_000;
+
+/**
+ * Keeps the worker's row alive. When the row is gone, others have declared this worker lost and ended its cells: it
+ * must not go on, and `lost` is called.
+ */
+export class Heartbeat implements AsyncDisposable {
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  private constructor(
+    private readonly db: Database,
+    private readonly events: Events,
+    private readonly workerId: string,
+    private readonly lost: () => void,
+  ) {
+    this.#schedule();
+  }
+
+  /** Adds the row, from which time on the worker may claim cells, and begins to beat. */
+  static async start(
+    db: Database,
+    events: Events,
+    worker: { workerId: string; slots: number; imageVersion: string },
+    lost: () => void,
+  ): Promise<Heartbeat> {
+    await registerWorker(db, worker);
+    return new Heartbeat(db, events, worker.workerId, lost);
+  }
+
+  /** Stops beating and removes the row. The worker must have no running cell. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#beating;
+    await removeWorker(this.db, this.workerId).catch((cause: unknown) =>
+      this.events.faulted('the row of this worker was not removed', cause),
+    );
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#beating = this.#beat().then(() => this.#schedule());
+    }, BEAT_MS);
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      if (await beatWorker(this.db, this.workerId)) return;
+      this.#stopped = true;
+      this.lost();
+    } catch (cause) {
+      this.events.faulted('the heartbeat was not written', cause);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { CellJob } from '#libs/contracts';
+import { type Database, lookAtRunning } from '#libs/persistence';
+import type { SandboxRunner } from '#libs/sandbox';
+import { CellRun, type CellRunPorts } from './cell-run.js';
+
+/** Between two looks at the rows of all running cells, in ms: the net under the doorbells. */
+const LOOK_MS = 1_000;
+
+/** The cells that this worker has, and what reaches them from outside: stops, new observers, and its own end. */
+export class HeldCells implements AsyncDisposable {
+  readonly #ports: CellRunPorts;
+  readonly #sandbox: SandboxRunner;
+  readonly #runs = new Map<string, CellRun>();
+  #timer: NodeJS.Timeout | undefined;
+  #draining = false;
+  #idle: (() => void) | undefined;
+
+  constructor(ports: CellRunPorts, sandbox: SandboxRunner) {
+    this.#ports = ports;
+    this.#sandbox = sandbox;
+    this.#schedule();
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  /** Runs the cell of a job: first a thread, then the claim, so that no claimed cell waits for a thread. */
+  async run(job: CellJob): Promise<void> {
+    if (this.#draining) return;
+    const slot = await this.#sandbox.acquire();
+    if (this.#draining || this.#runs.has(job.cellId)) {
+      slot[Symbol.dispose]();
+      return;
+    }
+    const run = new CellRun(this.#ports, job);
+    this.#runs.set(job.cellId, run);
+    try {
+      await run.run(slot);
+    } finally {
+      slot[Symbol.dispose]();
+      this.#runs.delete(job.cellId);
+      if (this.#runs.size === 0) this.#idle?.();
+    }
+  }
+
+  /** A stop was committed. Confirms at once when the cell is not here (any more). */
+  stop(cellId: string, replyTo: string): void {
+    const run = this.#runs.get(cellId);
+    if (run) run.stop('terminated', replyTo);
+    else this.#ports.confirmStop(cellId, replyTo);
+  }
+
+  /** Reads the rows of these cells (of all, by default) and hands each to its run. */
+  async look(cellIds: readonly string[] = [...this.#runs.keys()]): Promise<void> {
+    const known = cellIds.filter((id) => this.#runs.get(id)?.started);
+    if (known.length === 0) return;
+    const rows = await lookAtRunning(this.#ports.db, this.#ports.workerId, known);
+    const byId = new Map(rows.map((row) => [row.cellId, row]));
+    for (const id of known) this.#runs.get(id)?.look(byId.get(id));
+  }
+
+  /** Takes no more cells; gives the running ones `graceMs`, then ends them as `worker_draining`. */
+  async drain(graceMs: number): Promise<void> {
+    this.#draining = true;
+    if (this.#runs.size === 0) return;
+    const idle = new Promise<void>((resolve) => (this.#idle = resolve));
+    const late = setTimeout(() => this.#stopAll(), graceMs);
+    await idle;
+    clearTimeout(late);
+  }
+
+  /** This worker counts as lost: every guest ends and nothing more is written. */
+  abandon(): void {
+    this.#draining = true;
+    for (const run of this.#runs.values()) run.abandon();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    return Promise.resolve();
+  }
+
+  #stopAll(): void {
+    for (const run of this.#runs.values()) run.stop('worker_draining');
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(() => {
+      this.look()
+        .catch((cause: unknown) => this.#ports.events.faulted('running cells were not looked at', cause))
+        .finally(() => this.#timer && this.#schedule());
+    }, LOOK_MS);
+  }
+}
