@@ -1,0 +1,43 @@
+// Part 1 of the prelude: what the other parts use, taken before any script runs. The prelude is one function body
+// made of the files in this folder (see ../src/assets.ts); it may call methods of built-ins directly, because
+// harden.js makes them unchangeable before the first script starts.
+
+const RealError = Error;
+const RealInternalError = InternalError;
+const RealMap = Map;
+const RealPromise = Promise;
+const RealRangeError = RangeError;
+const RealString = String;
+const RealSymbol = Symbol;
+const RealTypeError = TypeError;
+const RealWeakSet = WeakSet;
+const toNumber = Number;
+const toIsoDate = Date.prototype.toISOString;
+const functionText = Function.prototype.toString;
+const then = Promise.prototype.then;
+const { parse, stringify } = JSON;
+const { apply, ownKeys, getPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
+const { freeze, isFrozen, preventExtensions } = Object;
+const { isArray } = Array;
+const { isError } = Error;
+const { isFinite: isFiniteNumber } = Number;
+
+// Kinds of messages to the host; the same numbers stand in ../src/thread/kinds.ts.
+const KIND = { text: 1, console: 2, boundary: 3, timer: 4, untimer: 5, end: 6, isProxy: 7 };
+const AS_JSON = 64;
+
+// Whether the script is running. Before that and after its end every helper does nothing.
+let active = false;
+
+// A text without NUL and lone surrogates crosses as it is; any other as JSON, which escapes both.
+// The host answers 0 when there was no memory left to copy the text out.
+function sendText(kind, text) {
+  const plain = text.isWellFormed() && !text.includes('\0');
+  const taken = plain ? send(kind, text) : send(kind | AS_JSON, stringify(text));
+  if (taken === 0) throw new RealInternalError('out of memory');
+}
+
+// Only the host can tell a proxy from its target without running the proxy's traps.
+function isProxy(value) {
+  return send(KIND.isProxy, value) === 1;
+}

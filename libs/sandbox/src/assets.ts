@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { limits } from '#libs/core';
+
+const require = createRequire(import.meta.url);
+
+/** The prelude's parts, in the order in which they become one function body. */
+const PRELUDE_PARTS = ['intrinsics', 'output', 'values', 'timers', 'random', 'errors', 'harden', 'main'];
+
+/** What every thread of a pool shares. */
+export interface SandboxAssets {
+  module: WebAssembly.Module;
+  prelude: string;
+  /** SHA-256 that the base image must have: the pin in image.json. */
+  imageVersion: string;
+  /** The built file that threads run. */
+  threadEntry: URL;
+}
+
+/** Reads the engine, the prelude and the pin. Throws an Error that says what is missing. */
+export async function loadAssets(): Promise<SandboxAssets> {
+  const [engine, imageVersion] = await Promise.all([loadEngine(), readPin()]);
+  return { ...engine, imageVersion, threadEntry: findThreadEntry() };
+}
+
+/** The compiled engine and the prelude's text: what the base image is made of. */
+export async function loadEngine(): Promise<Pick<SandboxAssets, 'module' | 'prelude'>> {
+  const [module, prelude] = await Promise.all([compileEngine(), readPrelude()]);
+  return { module, prelude };
+}
+
+function pinPath(): string {
+  return join(guestFolder(), '..', 'image.json');
+}
+
+function guestFolder(): string {
+  return dirname(require.resolve('#guest/main.js'));
+}
+
+async function compileEngine(): Promise<WebAssembly.Module> {
+  const fromPackage = createRequire(require.resolve('quickjs-emscripten'));
+  return WebAssembly.compile(await readFile(fromPackage.resolve('@jitl/quickjs-wasmfile-release-sync/wasm')));
+}
+
+/** The prelude as one function of the host's `send` that gives `receive`. The limits are part of the base image. */
+async function readPrelude(): Promise<string> {
+  const folder = guestFolder();
+  const parts = await Promise.all(PRELUDE_PARTS.map((part) => readFile(join(folder, `${part}.js`), 'utf8')));
+  return `(function (send) {\n'use strict';\nconst limits = ${JSON.stringify(limits)};\n${parts.join('\n')}\nreturn receive;\n})`;
+}
+
+async function readPin(): Promise<string> {
+  const pin = JSON.parse(await readFile(pinPath(), 'utf8')) as { version?: unknown };
+  if (typeof pin.version !== 'string')
+    throw new Error(`${pinPath()} has no "version"; run libs/sandbox/pin-image.mjs.`);
+  return pin.version;
+}
+
+/** Node runs only built files in threads, so the entry is looked up in the build, also when this file is source. */
+function findThreadEntry(): URL {
+  try {
+    return new URL('./thread/main.js', pathToFileURL(require.resolve('#libs/sandbox')));
+  } catch (cause) {
+    throw new Error('The sandbox threads have not been built: run "npx tsc -b libs/sandbox" first.', { cause });
+  }
+}

@@ -1,0 +1,2 @@
+export * from './port.js';
+export { createSandboxPool, type SandboxPoolOptions } from './pool.js';

@@ -1,0 +1,132 @@
+import type { CellErrorCode, Dialect, ValueWrite } from '#libs/core';
+import { CELL_ERROR_CODES, limits } from '#libs/core';
+
+/** What a thread gets when it is started. */
+export interface ThreadSetup {
+  /** The compiled engine, shared by all threads. */
+  module: WebAssembly.Module;
+  /** Text of the guest's prelude. */
+  prelude: string;
+  /** SHA-256 that the base image must have. */
+  imageVersion: string;
+  /** Words shared with the main side; see SIGNAL. */
+  signals: SharedArrayBuffer;
+  /** Whether to compare the whole memory after every cell (tests; tens of ms per cell). */
+  verifyRestores: boolean;
+}
+
+/** Indexes of the shared words. */
+export const SIGNAL = {
+  /** 1: the running script must stop. */
+  stop: 0,
+  /** 1: the next `yield_control()` is reported, and clears this. */
+  boundary: 1,
+  count: 2,
+} as const;
+
+/** From the main side to a thread. */
+export type ToThread =
+  | {
+      type: 'start';
+      cell: number;
+      tenantId: string;
+      dialect: Dialect;
+      source: string;
+      /** key, JSON, key, JSON, ... */
+      values: string[];
+      cpuMs: number;
+      stretchCpuMs: number;
+      /** Two unsigned 32-bit halves. */
+      seed: readonly [number, number];
+    }
+  /** Timers that are due, in the order in which they are due. */
+  | { type: 'resume'; cell: number; timers: number[] }
+  /** Ends a waiting cell; a running one sees the shared word. */
+  | { type: 'stop'; cell: number };
+
+/** How a script ended, as its thread saw it. */
+export type ScriptEnd =
+  | { kind: 'completed'; writes: ValueWrite[] }
+  | { kind: 'failed'; code: CellErrorCode; message: string; frames: string; writes: ValueWrite[] }
+  /** The shared word or the message said stop; the main side knows why. */
+  | { kind: 'stopped' };
+
+/** From a thread to the main side. */
+export type FromThread =
+  | { type: 'ready'; imageVersion: string }
+  /** The thread will not serve, for instance because its base image has another version. */
+  | { type: 'refused'; reason: string }
+  | { type: 'output'; cell: number; kind: 'text' | 'console'; text: string }
+  | { type: 'boundary'; cell: number; items: number }
+  | { type: 'timer'; cell: number; id: number; delayMs: number }
+  | { type: 'untimer'; cell: number; id: number }
+  /** Nothing to run until a timer is due. */
+  | { type: 'waiting'; cell: number; cpuMs: number }
+  /** The script has ended, but its thread is still on the way out of it. */
+  | { type: 'reached'; cell: number; end: ScriptEnd }
+  /** The guest runs no more. `retire`: the thread must not serve again. */
+  | { type: 'ended'; cell: number; end: ScriptEnd; cpuMs: number; retire: string | null };
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
+const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.length <= max;
+const CODES: ReadonlySet<unknown> = new Set(CELL_ERROR_CODES);
+
+/** A message from a thread, checked: undefined when it has not one of the forms above or is over a size cap. */
+export function parseFromThread(message: unknown): FromThread | undefined {
+  if (typeof message !== 'object' || message === null) return undefined;
+  const m = message as Record<string, unknown>;
+  if (m['type'] === 'ready') return isText(m['imageVersion'], 64) ? (m as FromThread) : undefined;
+  if (m['type'] === 'refused') return isText(m['reason'], 4_096) ? (m as FromThread) : undefined;
+  return isCount(m['cell']) && isCellMessage(m) ? (m as FromThread) : undefined;
+}
+
+function isCellMessage(m: Record<string, unknown>): boolean {
+  switch (m['type']) {
+    case 'output':
+      return (m['kind'] === 'text' || m['kind'] === 'console') && isText(m['text'], limits.outputChars);
+    case 'boundary':
+      return isCount(m['items']);
+    case 'timer':
+      return isCount(m['id']) && isAmount(m['delayMs']);
+    case 'untimer':
+      return isCount(m['id']);
+    case 'waiting':
+      return isAmount(m['cpuMs']);
+    case 'reached':
+      return isScriptEnd(m['end']);
+    case 'ended':
+      return isScriptEnd(m['end']) && isAmount(m['cpuMs']) && (m['retire'] === null || isText(m['retire'], 4_096));
+    default:
+      return false;
+  }
+}
+
+/** Whether a value is how a script ended, within the size caps. */
+export function isScriptEnd(value: unknown): value is ScriptEnd {
+  if (typeof value !== 'object' || value === null) return false;
+  const end = value as Record<string, unknown>;
+  if (end['kind'] === 'stopped') return true;
+  if (!areWrites(end['writes'])) return false;
+  if (end['kind'] === 'completed') return true;
+  return (
+    end['kind'] === 'failed' &&
+    CODES.has(end['code']) &&
+    isText(end['message'], limits.errorBytes) &&
+    isText(end['frames'], limits.errorBytes)
+  );
+}
+
+/** Whether a value is a list of changed keys within the limits of one cell. */
+export function areWrites(value: unknown): value is ValueWrite[] {
+  if (!Array.isArray(value)) return false;
+  let chars = 0;
+  for (const write of value as readonly unknown[]) {
+    if (typeof write !== 'object' || write === null) return false;
+    const { key, json } = write as Record<string, unknown>;
+    if (!isText(key, limits.valueKeyChars) || !(json === null || isText(json, limits.valueChars))) return false;
+    chars += key.length + (json === null ? 0 : json.length);
+  }
+  return chars <= 2 * limits.valuesChars;
+}

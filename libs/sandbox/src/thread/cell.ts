@@ -1,0 +1,230 @@
+import type { JSValueConstPointer } from 'quickjs-emscripten';
+import { limits } from '#libs/core';
+import { failureOf, type StopCause } from '../failures.js';
+import { SIGNAL, type FromThread, type ScriptEnd, type ToThread } from '../protocol.js';
+import { END_MESSAGE_BYTES, parseEndMessage } from './end-message.js';
+import type { Guest } from './guest.js';
+import { countLines, isFenced, wrapScript } from './guest-text.js';
+import { EngineAbortError } from './imports.js';
+import type { EngineResult, GuestHost } from './instance.js';
+import { AS_JSON, KIND, OP } from './kinds.js';
+import { LAYOUT } from './layout.js';
+
+type Start = Extract<ToThread, { type: 'start' }>;
+
+const SMALL_MESSAGE_BYTES = 256;
+
+/**
+ * One script on one guest. States: running (inside `slice`), waiting (between slices), ended. CPU time is the time
+ * that slices take on this thread: on a machine that is overloaded it includes the time in which the thread had no
+ * core.
+ */
+export class ThreadCell implements GuestHost {
+  private end: ScriptEnd | undefined;
+  private cause: Exclude<StopCause, 'terminated'> | 'stopped' | undefined;
+  private outOfMemory = false;
+  private cpuMs = 0;
+  private sliceStartedAt = 0;
+  private items = 0;
+  private chars = 0;
+  private readonly timers = new Set<number>();
+  /** Why the thread must not serve again; null while it may. */
+  private retire: string | null = null;
+
+  constructor(
+    private readonly given: Start,
+    private readonly guest: Guest,
+    private readonly signals: Int32Array,
+    private readonly post: (message: FromThread) => void,
+  ) {}
+
+  /** Runs the script until it ends or waits. True when it has ended. */
+  start(): boolean {
+    const { source, seed, values, dialect } = this.given;
+    return this.slice(() => {
+      if (isFenced(source)) {
+        this.end = fenced(source);
+        return;
+      }
+      const script = { chars: source.length, lines: countLines(source) };
+      this.entered(this.guest.receiveJson(OP.begin, JSON.stringify({ script, seed, values, dialect })));
+      const compiled = this.guest.evaluate(wrapScript(source), 'script.js');
+      if (this.isOver()) return;
+      this.entered(
+        compiled.ok ? this.guest.receive(OP.run, compiled.value) : this.guest.receive(OP.refuse, compiled.error),
+      );
+      this.pump();
+    });
+  }
+
+  /** Runs the callbacks of timers that are due, each followed by the jobs it made. True when the script has ended. */
+  resume(timers: readonly number[]): boolean {
+    return this.slice(() => {
+      for (const id of timers) {
+        if (this.isOver()) return;
+        if (!this.timers.delete(id)) continue;
+        this.entered(this.guest.receiveNumber(OP.timer, id));
+        this.pump();
+      }
+    });
+  }
+
+  /** Ends a waiting script. */
+  stop(): void {
+    this.cause = 'stopped';
+    this.finish();
+  }
+
+  onSend(kind: number, payload: JSValueConstPointer): number | undefined {
+    if (kind === KIND.isProxy) return this.guest.classOf(payload) === LAYOUT.proxyClass ? 1 : 0;
+    if (this.end !== undefined) return undefined;
+    switch (kind & ~AS_JSON) {
+      case KIND.text:
+        return this.output('text', kind, payload);
+      case KIND.console:
+        return this.output('console', kind, payload);
+      case KIND.boundary:
+        if (Atomics.exchange(this.signals, SIGNAL.boundary, 0) === 1) {
+          this.post({ type: 'boundary', cell: this.given.cell, items: this.items });
+        }
+        return undefined;
+      case KIND.timer:
+        return this.timer(payload);
+      case KIND.untimer:
+        return this.untimer(payload);
+      case KIND.end:
+        return this.ended(payload);
+      default:
+        throw new EngineAbortError(`a message of unknown kind ${kind}`);
+    }
+  }
+
+  shouldInterrupt(): boolean {
+    if (this.isOver()) return true;
+    const usedMs = performance.now() - this.sliceStartedAt;
+    if (Atomics.load(this.signals, SIGNAL.stop) === 1) this.cause = 'stopped';
+    else if (usedMs > this.given.stretchCpuMs) this.cause = 'stretch';
+    else if (this.cpuMs + usedMs > this.given.cpuMs) this.cause = 'cpu';
+    return this.cause !== undefined;
+  }
+
+  clock(): number {
+    return Date.now();
+  }
+
+  exhausted(): void {
+    this.outOfMemory = true;
+  }
+
+  private isOver(): boolean {
+    return this.end !== undefined || this.cause !== undefined;
+  }
+
+  /** Nothing to run and nothing to wait for. After an exhausted memory the end message itself may be what is missing. */
+  private isStalled(): boolean {
+    if (this.isOver() || this.timers.size > 0 || Atomics.load(this.signals, SIGNAL.stop) === 1) return false;
+    if (this.outOfMemory) this.cause = 'memory';
+    return !this.outOfMemory;
+  }
+
+  private slice(work: () => void): boolean {
+    this.sliceStartedAt = performance.now();
+    try {
+      work();
+      if (this.isStalled()) this.entered(this.guest.receiveNumber(OP.stalled, 0));
+      if (!this.guest.engine.stackIsEmpty()) this.retire = 'the stack pointer has not come back';
+    } catch (error) {
+      this.retire = error instanceof Error ? `${error.name}: ${error.message}` : 'a value was thrown out of the engine';
+      this.cause ??= this.outOfMemory ? 'memory' : 'internal';
+    }
+    this.cpuMs += performance.now() - this.sliceStartedAt;
+    if (!this.isOver()) {
+      if (Atomics.load(this.signals, SIGNAL.stop) === 1) this.cause = 'stopped';
+      else {
+        this.post({ type: 'waiting', cell: this.given.cell, cpuMs: this.cpuMs });
+        return false;
+      }
+    }
+    this.finish();
+    return true;
+  }
+
+  private finish(): void {
+    const { cell } = this.given;
+    const end = this.end ?? this.endOfCause();
+    this.end = end;
+    this.post({ type: 'ended', cell, end, cpuMs: this.cpuMs, retire: this.retire?.slice(0, 1_024) ?? null });
+  }
+
+  private endOfCause(): ScriptEnd {
+    const { cause } = this;
+    if (cause === undefined || cause === 'stopped') return { kind: 'stopped' };
+    return { kind: 'failed', frames: '', writes: [], ...failureOf(cause, this.given) };
+  }
+
+  private pump(): void {
+    if (this.isOver()) return;
+    const pumped = this.guest.pump(() => !this.shouldInterrupt());
+    if (pumped === 'failed' && !this.isOver()) this.cause = this.outOfMemory ? 'memory' : 'internal';
+  }
+
+  /** A call into the prelude must come back, unless the script was interrupted or has used up the memory. */
+  private entered(result: EngineResult): void {
+    if (result.ok || this.isOver()) return;
+    if (this.outOfMemory) this.cause = 'memory';
+    else throw new EngineAbortError(`the prelude threw ${this.guest.dump(result.error).slice(0, 500)}`);
+  }
+
+  private output(kind: 'text' | 'console', code: number, payload: JSValueConstPointer): number | undefined {
+    const isJson = (code & AS_JSON) !== 0;
+    const room = limits.outputChars - this.chars;
+    const raw = this.guest.textOf(payload, isJson ? 6 * room + 2 : 3 * room);
+    if (raw === undefined) return 0;
+    const text = isJson ? String(JSON.parse(raw)) : raw;
+    if (text.length > room || this.items >= limits.outputItems) throw new EngineAbortError('output over its limit');
+    this.chars += text.length;
+    this.items += 1;
+    this.post({ type: 'output', cell: this.given.cell, kind, text });
+    return undefined;
+  }
+
+  private timer(payload: JSValueConstPointer): undefined {
+    const [id, delayMs] = this.numbers(payload);
+    if (id === undefined || delayMs === undefined || this.timers.size >= limits.pendingTimers) {
+      throw new EngineAbortError('an unusable timer');
+    }
+    this.timers.add(id);
+    this.post({ type: 'timer', cell: this.given.cell, id, delayMs });
+  }
+
+  private untimer(payload: JSValueConstPointer): undefined {
+    const [id] = this.numbers(payload);
+    if (id !== undefined && this.timers.delete(id)) this.post({ type: 'untimer', cell: this.given.cell, id });
+  }
+
+  private numbers(payload: JSValueConstPointer): number[] {
+    const parsed = JSON.parse(this.guest.textOf(payload, SMALL_MESSAGE_BYTES) ?? '[]') as unknown;
+    if (!Array.isArray(parsed) || !parsed.every((part): part is number => typeof part === 'number')) {
+      throw new EngineAbortError('an unreadable message');
+    }
+    return parsed;
+  }
+
+  private ended(payload: JSValueConstPointer): undefined {
+    const json = this.guest.textOf(payload, END_MESSAGE_BYTES);
+    if (json === undefined) {
+      this.cause = 'memory';
+      return;
+    }
+    const { end, leaving } = parseEndMessage(json, this.outOfMemory);
+    this.end = end;
+    if (leaving) this.post({ type: 'reached', cell: this.given.cell, end });
+  }
+}
+
+function fenced(source: string): ScriptEnd {
+  const line = countLines(source.slice(0, source.indexOf('```')));
+  const message =
+    'SyntaxError: the script is wrapped in a Markdown code fence (```). Send the JavaScript alone, without the fence.';
+  return { kind: 'failed', code: 'syntax_error', message, frames: `    at script.js:${line}:1`, writes: [] };
+}

@@ -1,0 +1,95 @@
+import type { FromThread, ThreadSetup, ToThread } from '../protocol.js';
+import { ThreadCell } from './cell.js';
+import { Guest, silentHost } from './guest.js';
+import { BaseImage } from './image.js';
+import { EngineAbortError } from './imports.js';
+import { EngineInstance } from './instance.js';
+import { collectGarbage } from './garbage.js';
+import { checkRestore } from './self-check.js';
+import { GuestShelf } from './shelf.js';
+
+/**
+ * Builds the base image, checks it, and says `ready` or `refused`. Undefined when the thread refuses to serve.
+ */
+export async function startThread(
+  setup: ThreadSetup,
+  post: (message: FromThread) => void,
+): Promise<SandboxThread | undefined> {
+  const engine = await EngineInstance.create(setup.module, silentHost);
+  const first = Guest.build(engine, setup.prelude);
+  const image = BaseImage.take(engine);
+  if (image.version !== setup.imageVersion) {
+    post({
+      type: 'refused',
+      reason: `the base image is ${image.version} and should be ${setup.imageVersion}; after a change of the engine or the prelude pin it anew with node libs/sandbox/pin-image.mjs`,
+    });
+    return undefined;
+  }
+  checkRestore(first, image);
+  const make = async (): Promise<Guest> => {
+    const fresh = await EngineInstance.create(setup.module, silentHost);
+    image.load(fresh);
+    return new Guest(fresh, first.pointers);
+  };
+  const shelf = new GuestShelf(first, make);
+  await shelf.prepare();
+  post({ type: 'ready', imageVersion: image.version });
+  return new SandboxThread(setup, image, shelf, post);
+}
+
+/** One thread's side of the protocol: one cell at a time, a clean memory before each. */
+export class SandboxThread {
+  private current: { cell: number; tenantId: string; run: ThreadCell; guest: Guest } | undefined;
+  private readonly signals: Int32Array;
+
+  constructor(
+    private readonly setup: ThreadSetup,
+    private readonly image: BaseImage,
+    private readonly shelf: GuestShelf,
+    private readonly post: (message: FromThread) => void,
+  ) {
+    this.signals = new Int32Array(setup.signals);
+  }
+
+  /** Handles one message of the main side. */
+  async receive(message: ToThread): Promise<void> {
+    if (message.type === 'start') {
+      if (this.current !== undefined) throw new EngineAbortError('a second cell on one thread');
+      const guest = await this.shelf.take(message.tenantId);
+      const run = new ThreadCell(message, guest, this.signals, this.post);
+      guest.engine.attach(run);
+      this.current = { cell: message.cell, tenantId: message.tenantId, run, guest };
+      if (run.start()) this.clean();
+      return;
+    }
+    const { current } = this;
+    if (current === undefined || current.cell !== message.cell) return;
+    if (message.type === 'stop') {
+      current.run.stop();
+      this.clean();
+    } else if (current.run.resume(message.timers)) this.clean();
+  }
+
+  /** After the end was told: the memory goes back to the base image, or away when it grew. */
+  private clean(): void {
+    const { current } = this;
+    if (current === undefined) return;
+    this.current = undefined;
+    const { engine } = current.guest;
+    engine.attach(silentHost);
+    const tooLarge = this.image.isTooLarge(engine);
+    if (!tooLarge || this.setup.verifyRestores) this.image.restore(engine);
+    if (this.setup.verifyRestores) {
+      const difference = this.image.firstDifference(engine);
+      if (difference !== undefined) throw new EngineAbortError(`byte ${difference} is not restored`);
+    }
+    if (tooLarge) this.shelf.drop(current.tenantId);
+    setImmediate(() => void this.idle(tooLarge));
+  }
+
+  private async idle(tooLarge: boolean): Promise<void> {
+    if (this.current !== undefined) return;
+    if (tooLarge) collectGarbage();
+    if (this.shelf.needsSpare()) await this.shelf.prepare();
+  }
+}
