@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { StartProblem } from '../start-problem.js';
 
 const PROGRAMS = ['redis-server', 'valkey-server'];
@@ -41,17 +41,17 @@ function find(path: string): string | undefined {
 /** Debian starts a service when it installs one, unless this file says no. Ours is there only for the time being. */
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
 
-function install(program: string, commands: string[][]): string | undefined {
-  const ownPolicy = program === 'apt-get' && !existsSync(POLICY_FILE);
+function install(file: string, commands: string[][]): string | undefined {
+  const ownPolicy = basename(file) === 'apt-get' && !existsSync(POLICY_FILE);
   if (ownPolicy) writeFileSync(POLICY_FILE, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   try {
     for (const args of commands) {
-      const { status, stderr, error } = spawnSync(program, args, {
+      const { status, stderr, error } = spawnSync(file, args, {
         encoding: 'utf8',
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       if (status !== 0)
-        return `${program} ${args.join(' ')}: ${(error?.message ?? stderr).trim().split('\n').slice(-2).join(' ')}`;
+        return `${basename(file)} ${args.join(' ')}: ${(error?.message ?? stderr).trim().split('\n').slice(-2).join(' ')}`;
     }
     return undefined;
   } finally {
@@ -91,7 +91,8 @@ export function redisProgram({ path, isRoot, report }: Machine): string {
     return there;
   }
   const manager = MANAGERS.find(({ program }) => onPath(program, path) !== undefined);
-  if (manager === undefined) {
+  const managerFile = manager && onPath(manager.program, path);
+  if (manager === undefined || managerFile === undefined) {
     throw new StartProblem(
       'There is no redis-server on this machine, and no package manager that could install it. Install Redis 6.2 or newer, or set REDIS_URL to one that runs already.',
     );
@@ -103,7 +104,7 @@ export function redisProgram({ path, isRoot, report }: Machine): string {
     );
   }
   report(`Installing Redis (${manager.program})`);
-  const fault = install(manager.program, manager.commands);
+  const fault = install(managerFile, manager.commands);
   const installed = find(path);
   if (installed === undefined) {
     throw new StartProblem(
