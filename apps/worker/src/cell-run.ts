@@ -1,5 +1,6 @@
 import type { CellJob } from '#libs/contracts';
 import { CellarError, type CellFailure, keepsValues } from '#libs/core';
+import type { Doorbells } from '#libs/events';
 import {
   type CellEnd,
   type ClaimedCell,
@@ -21,15 +22,12 @@ import { OutputBuffer } from './output-buffer.js';
 /** Pauses between attempts to commit an end while Postgres is away, in ms: from the first to the last. */
 const RETRY_MS = [100, 250, 500, 1_000, 2_000];
 
-/** Whom a run tells. */
-export interface CellRunPorts {
+/** What a run works with. */
+export interface CellRunParts {
   db: Database;
+  doorbells: Doorbells;
   events: Events;
   workerId: string;
-  /** Something for the cell's observer is in Postgres. */
-  ringObserver(cellId: string, observer: string): void;
-  /** The guest has ended and its output is complete. */
-  confirmStop(cellId: string, processId: string): void;
 }
 
 /**
@@ -38,7 +36,7 @@ export interface CellRunPorts {
  */
 export class CellRun {
   readonly cellId: string;
-  readonly #ports: CellRunPorts;
+  readonly #parts: CellRunParts;
   readonly #ref: StretchRef;
   readonly #output = new OutputBuffer();
   /** Processes that asked for the stop. */
@@ -51,10 +49,10 @@ export class CellRun {
   #spills: Promise<void> = Promise.resolve();
   #abandoned = false;
 
-  constructor(ports: CellRunPorts, job: CellJob) {
+  constructor(parts: CellRunParts, job: CellJob) {
     this.cellId = job.cellId;
-    this.#ports = ports;
-    this.#ref = { cellId: job.cellId, stretch: job.stretch, workerId: ports.workerId };
+    this.#parts = parts;
+    this.#ref = { cellId: job.cellId, stretch: job.stretch, workerId: parts.workerId };
   }
 
   /** Whether the cell has been claimed: its row says that it runs here. */
@@ -90,7 +88,7 @@ export class CellRun {
   }
 
   async #run(slot: Slot): Promise<void> {
-    const { db, events, workerId } = this.#ports;
+    const { db, events, workerId } = this.#parts;
     const attributes = { 'cellar.cell_id': this.cellId };
     const claimed = await withSpan('cell.claim', { attributes }, () => claimCell(db, this.#ref));
     if (!claimed) return;
@@ -138,13 +136,13 @@ export class CellRun {
     this.#spills = this.#spills.then(async () => {
       const chunk = this.#output.chunk();
       try {
-        const row = await spillOutput(this.#ports.db, this.#ref, chunk, boundary);
+        const row = await spillOutput(this.#parts.db, this.#ref, chunk, boundary);
         if (!row) return this.stop('terminated');
         this.#output.spilled(chunk);
         this.#ring(row.observer);
       } catch (cause) {
         // What was not written is still in the buffer, and goes out with the next spill or the end.
-        this.#ports.events.faulted('output was not spilled', cause, { cellId: this.cellId });
+        this.#parts.events.faulted('output was not spilled', cause, { cellId: this.cellId });
       }
     });
   }
@@ -155,21 +153,22 @@ export class CellRun {
     const { dialect, owner } = claimed;
     const facts = { cellId: this.cellId, tenantId: owner.tenantId, dialect, cpuMs: outcome.cpuMs, wallMs };
     if (committed) {
-      this.#ports.events.cellEnded({ ...facts, state: committed.state, code: committed.failure?.code });
+      this.#parts.events.cellEnded({ ...facts, state: committed.state, code: committed.failure?.code });
       this.#ring(committed.observer);
     } else {
       // The row was ended by somebody else: a stop, or the reaper.
       const row = await this.#persist(() =>
-        spillStoppedOutput(this.#ports.db, this.#ref, this.#output.chunk(), outcome.cpuMs),
+        spillStoppedOutput(this.#parts.db, this.#ref, this.#output.chunk(), outcome.cpuMs),
       );
-      this.#ports.events.cellEnded({ ...facts, state: 'terminated' });
+      this.#parts.events.cellEnded({ ...facts, state: 'terminated' });
       this.#ring(row?.observer);
     }
-    for (const processId of this.#stoppedBy) this.#ports.confirmStop(this.cellId, processId);
+    for (const processId of this.#stoppedBy)
+      this.#parts.doorbells.ring(processId, { kind: 'stopped', cellId: this.cellId });
   }
 
   #ring(observer: string | null | undefined): void {
-    if (observer) this.#ports.ringObserver(this.cellId, observer);
+    if (observer) this.#parts.doorbells.ringObserver(this.cellId, observer);
   }
 
   async #commit(claimed: ClaimedCell, outcome: CellOutcome): Promise<CommittedEnd | undefined> {
@@ -182,13 +181,13 @@ export class CellRun {
       writes: keepsValues(claimed.dialect, state, failure?.code) ? outcome.writes : [],
     };
     try {
-      return await this.#persist(() => endCell(this.#ports.db, this.#ref, end, values));
+      return await this.#persist(() => endCell(this.#parts.db, this.#ref, end, values));
     } catch (cause) {
       // Whatever made the full end impossible must not keep the cell from ending.
-      this.#ports.events.faulted('the end of a cell was refused', cause, { cellId: this.cellId });
+      this.#parts.events.faulted('the end of a cell was refused', cause, { cellId: this.cellId });
       const internal: CellFailure = { code: 'internal', message: 'Cellar could not keep the result of this script.' };
       const bare: CellEnd = { ...end, state: 'failed', failure: internal, output: { ...end.output, items: [] } };
-      return this.#persist(() => endCell(this.#ports.db, this.#ref, bare));
+      return this.#persist(() => endCell(this.#parts.db, this.#ref, bare));
     }
   }
 

@@ -1,22 +1,22 @@
 import type { CellJob } from '#libs/contracts';
-import { type Database, lookAtRunning } from '#libs/persistence';
+import { lookAtRunning } from '#libs/persistence';
 import type { SandboxRunner } from '#libs/sandbox';
-import { CellRun, type CellRunPorts } from './cell-run.js';
+import { CellRun, type CellRunParts } from './cell-run.js';
 
 /** Between two looks at the rows of all running cells, in ms: the net under the doorbells. */
 const LOOK_MS = 1_000;
 
 /** The cells that this worker has, and what reaches them from outside: stops, new observers, and its own end. */
 export class HeldCells implements AsyncDisposable {
-  readonly #ports: CellRunPorts;
+  readonly #parts: CellRunParts;
   readonly #sandbox: SandboxRunner;
   readonly #runs = new Map<string, CellRun>();
   #timer: NodeJS.Timeout | undefined;
   #draining = false;
   #idle: (() => void) | undefined;
 
-  constructor(ports: CellRunPorts, sandbox: SandboxRunner) {
-    this.#ports = ports;
+  constructor(parts: CellRunParts, sandbox: SandboxRunner) {
+    this.#parts = parts;
     this.#sandbox = sandbox;
     this.#schedule();
   }
@@ -33,7 +33,7 @@ export class HeldCells implements AsyncDisposable {
       slot[Symbol.dispose]();
       return;
     }
-    const run = new CellRun(this.#ports, job);
+    const run = new CellRun(this.#parts, job);
     this.#runs.set(job.cellId, run);
     try {
       await run.run(slot);
@@ -48,14 +48,14 @@ export class HeldCells implements AsyncDisposable {
   stop(cellId: string, replyTo: string): void {
     const run = this.#runs.get(cellId);
     if (run) run.stop('terminated', replyTo);
-    else this.#ports.confirmStop(cellId, replyTo);
+    else this.#parts.doorbells.ring(replyTo, { kind: 'stopped', cellId });
   }
 
   /** Reads the rows of these cells (of all, by default) and hands each to its run. */
   async look(cellIds: readonly string[] = [...this.#runs.keys()]): Promise<void> {
     const known = cellIds.filter((id) => this.#runs.get(id)?.started);
     if (known.length === 0) return;
-    const rows = await lookAtRunning(this.#ports.db, this.#ports.workerId, known);
+    const rows = await lookAtRunning(this.#parts.db, this.#parts.workerId, known);
     const byId = new Map(rows.map((row) => [row.cellId, row]));
     for (const id of known) this.#runs.get(id)?.look(byId.get(id));
   }
@@ -89,7 +89,7 @@ export class HeldCells implements AsyncDisposable {
   #schedule(): void {
     this.#timer = setTimeout(() => {
       this.look()
-        .catch((cause: unknown) => this.#ports.events.faulted('running cells were not looked at', cause))
+        .catch((cause: unknown) => this.#parts.events.faulted('running cells were not looked at', cause))
         .finally(() => this.#timer && this.#schedule());
     }, LOOK_MS);
   }

@@ -59,6 +59,12 @@ export class Doorbells implements AsyncDisposable {
       .catch((cause: unknown) => this.#options.onProblem('a doorbell was not rung', cause));
   }
 
+  /** Tells the process that observes a cell that its row has news. `observer` is `{process id}.{token}`. */
+  ringObserver(cellId: string, observer: string): void {
+    const [processId = ''] = observer.split('.');
+    this.ring(processId, { kind: 'cell', cellId, token: observer });
+  }
+
   /** Rejects with {@link UnavailableError} when Redis does not answer, or this process is not subscribed. */
   async ping(): Promise<void> {
     try {

@@ -1,5 +1,5 @@
 import type { Database } from './database.js';
-import type { OrphanedCell } from './workers.js';
+import { endOrphans, readHeartbeats, removeWorker, type OrphanedCell } from './workers.js';
 
 /** Cells that one sweep looks at, so that a flood does not make one statement long. */
 const BATCH = 500;
@@ -33,4 +33,15 @@ const waiting = {
 export async function findLongQueued(db: Database): Promise<{ cellId: string; stretch: number }[]> {
   const rows = await db.query<{ id: string; stretch: number }>(waiting, []);
   return rows.map((row) => ({ cellId: row.id, stretch: row.stretch }));
+}
+
+/** The statements that libs/upkeep works with, over one database. */
+export function upkeepStore(db: Database) {
+  return {
+    endUnclaimed: () => endUnclaimed(db),
+    findLongQueued: () => findLongQueued(db),
+    readHeartbeats: () => readHeartbeats(db),
+    removeWorker: (workerId: string, atBeat: number) => removeWorker(db, workerId, atBeat),
+    endOrphans: () => endOrphans(db),
+  };
 }

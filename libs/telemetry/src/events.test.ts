@@ -71,7 +71,7 @@ const table: [run: () => void, message: string, level: number, metric: RegExp][]
     /\{event="draining"\} 1\n/,
   ],
   [() => events.workerStopped({ workerId: 'w' }), 'worker stopped', 30, /\{event="stopped"\} 1\n/],
-  [() => events.workerLost({ workerId: 'w', cellIds: ['c_1'] }), 'worker lost', 50, /\{event="lost"\} 1\n/],
+  [() => events.workerLost({ workerId: 'w' }), 'worker lost', 50, /\{event="lost"\} 1\n/],
   [
     () => events.threadRetired({ reason: 'watchdog', cellId: 'c_1' }),
     'thread retired',

@@ -124,8 +124,8 @@ export class Events {
     });
   }
 
-  /** A worker's heartbeat stood still; `cellIds` are the cells that ended with it. */
-  workerLost(facts: { workerId: string; cellIds: readonly string[] }): void {
+  /** A worker's heartbeat stood still: its row was removed. */
+  workerLost(facts: { workerId: string }): void {
     this.#record(() => {
       workers.add(1, { event: 'lost' });
       this.#logger.error(facts, 'worker lost');
@@ -141,7 +141,7 @@ export class Events {
   }
 
   /** A round of the sweeper or the reaper acted on rows. Rounds that found nothing are not events. */
-  swept(facts: { kind: SweepKind; count: number }): void {
+  swept(facts: { kind: SweepKind; count: number; cellIds?: readonly string[] }): void {
     this.#record(() => {
       sweeps.add(facts.count, { kind: facts.kind });
       this.#logger.info(facts, 'swept');
@@ -149,7 +149,7 @@ export class Events {
   }
 
   /** Postgres or Redis could not be used. */
-  dependencyFailed(facts: { dependency: Dependency; err: unknown }): void {
+  dependencyFailed(facts: { dependency: Dependency; what?: string; err: unknown }): void {
     this.#record(() => {
       dependencies.add(1, { dependency: facts.dependency });
       this.#logger.warn(facts, 'dependency failed');

@@ -9,6 +9,7 @@ export {
   secondsHistogram,
   type GaugeReading,
 } from './metrics.js';
+export { NestLogger } from './nest-logger.js';
 export { redactText } from './redaction.js';
 export { contextFromHeaders, withSpan, type SpanOptions } from './spans.js';
 export { startTelemetry, stopTelemetry } from './tracing.js';

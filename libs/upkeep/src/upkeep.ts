@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/core';
+import type { Events } from '#libs/telemetry';
 import { type Heartbeat, Reaper } from './reaper.js';
 
 /** A cell that was ended here, and who is observing it. */
@@ -7,19 +8,26 @@ export interface EndedCell {
   observer: string | null;
 }
 
-/** What the upkeep needs of Postgres, the queue and the doorbells. An app wires it. */
-export interface UpkeepPorts {
+/** The statements of the upkeep; libs/persistence has them. */
+export interface UpkeepStore {
+  /** Ends queued cells that no worker took in time. */
   endUnclaimed(): Promise<EndedCell[]>;
+  /** Queued cells whose jobs may be gone. */
   findLongQueued(): Promise<{ cellId: string; stretch: number }[]>;
   readHeartbeats(): Promise<Heartbeat[]>;
+  /** Removes a worker whose heartbeat still stands at `atBeat`. */
   removeWorker(workerId: string, atBeat: number): Promise<void>;
+  /** Ends running cells whose worker's row is gone. */
   endOrphans(): Promise<EndedCell[]>;
-  enqueue(job: { cellId: string; stretch: number }): Promise<void>;
-  tellObserver(cell: EndedCell): void;
-  /** Told of each worker that was declared lost and the number of cells that ended with it. */
-  workerLost(workerId: string): void;
-  cellsEnded(code: 'no_worker' | 'worker_lost', cells: readonly EndedCell[]): void;
-  problem(what: string, cause: unknown): void;
+}
+
+/** What the upkeep works with. Adapters do not know each other, so an app hands them in. */
+export interface UpkeepParts {
+  store: UpkeepStore;
+  queue: { add(job: { cellId: string; stretch: number }): Promise<void> };
+  doorbells: { ringObserver(cellId: string, observer: string): void };
+  events: Events;
+  clock: Clock;
 }
 
 /** Between two rounds, in ms. */
@@ -31,18 +39,17 @@ const ROUND_MS = 1_000;
  * that fails is tried again in the next round.
  */
 export class Upkeep implements AsyncDisposable {
-  readonly #ports: UpkeepPorts;
-  readonly #clock: Clock;
+  readonly #parts: UpkeepParts;
   readonly #reaper = new Reaper();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(ports: UpkeepPorts, clock: Clock) {
-    this.#ports = ports;
-    this.#clock = clock;
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
   }
 
+  /** Begins the rounds; they end with the disposal. */
   start(): void {
     this.#schedule();
   }
@@ -56,9 +63,9 @@ export class Upkeep implements AsyncDisposable {
   /** One round; never rejects. */
   async round(): Promise<void> {
     await Promise.all([
-      this.#part('end unclaimed cells', () => this.#sweepUnclaimed()),
-      this.#part('add missing jobs', () => this.#sweepQueued()),
-      this.#part('reap lost workers', () => this.#reap()),
+      this.#part('unclaimed cells were not ended', () => this.#sweepUnclaimed()),
+      this.#part('missing jobs were not added', () => this.#sweepQueued()),
+      this.#part('lost workers were not looked for', () => this.#reap()),
     ]);
   }
 
@@ -67,37 +74,39 @@ export class Upkeep implements AsyncDisposable {
     this.#timer = setTimeout(() => {
       this.#round = this.round().then(() => this.#schedule());
     }, ROUND_MS);
-    this.#timer.unref();
   }
 
   async #sweepUnclaimed(): Promise<void> {
-    this.#tell('no_worker', await this.#ports.endUnclaimed());
+    this.#tell('no_worker', await this.#parts.store.endUnclaimed());
   }
 
   async #sweepQueued(): Promise<void> {
-    for (const job of await this.#ports.findLongQueued()) await this.#ports.enqueue(job);
+    const { store, queue } = this.#parts;
+    for (const job of await store.findLongQueued()) await queue.add(job);
   }
 
   async #reap(): Promise<void> {
-    const heartbeats = await this.#ports.readHeartbeats();
-    for (const { workerId, beat } of this.#reaper.read(heartbeats, this.#clock.monotonic())) {
-      await this.#ports.removeWorker(workerId, beat);
-      this.#ports.workerLost(workerId);
+    const { store, events, clock } = this.#parts;
+    const heartbeats = await store.readHeartbeats();
+    for (const { workerId, beat } of this.#reaper.read(heartbeats, clock.monotonic())) {
+      await store.removeWorker(workerId, beat);
+      events.workerLost({ workerId });
     }
-    this.#tell('worker_lost', await this.#ports.endOrphans());
+    this.#tell('worker_lost', await store.endOrphans());
   }
 
-  #tell(code: 'no_worker' | 'worker_lost', cells: readonly EndedCell[]): void {
+  #tell(kind: 'no_worker' | 'worker_lost', cells: readonly EndedCell[]): void {
     if (cells.length === 0) return;
-    this.#ports.cellsEnded(code, cells);
-    for (const cell of cells) this.#ports.tellObserver(cell);
+    const { doorbells, events } = this.#parts;
+    events.swept({ kind, count: cells.length, cellIds: cells.map((cell) => cell.cellId) });
+    for (const { cellId, observer } of cells) if (observer !== null) doorbells.ringObserver(cellId, observer);
   }
 
   async #part(what: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (cause) {
-      this.#ports.problem(what, cause);
+      this.#parts.events.faulted(what, cause);
     }
   }
 }

@@ -1,0 +1,75 @@
+import type { WorkerConfig } from '#libs/config';
+import { newProcessId, systemClock } from '#libs/core';
+import { Doorbells } from '#libs/events';
+import { Database, upkeepStore } from '#libs/persistence';
+import { CellQueue, QueueModule } from '#libs/queue';
+import { type SandboxRunner, createSandboxPool } from '#libs/sandbox';
+import { Events, type Logger } from '#libs/telemetry';
+import { Upkeep } from '#libs/upkeep';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { CellProcessor } from './cell.processor.js';
+import { HeldCells } from './held-cells.js';
+
+/** The sandbox's threads. */
+export const SANDBOX = Symbol('sandbox');
+/** The id of this start of this process. */
+export const WORKER_ID = Symbol('worker id');
+
+/** Wires the adapters of one worker process. In which order they start and end is in worker.ts. */
+@Module({})
+export class WorkerModule {
+  static register(config: WorkerConfig, logger: Logger): DynamicModule {
+    const workerId = newProcessId('worker');
+    const events = new Events(logger);
+    const { database, redis, slots, tracing } = config;
+    return {
+      module: WorkerModule,
+      imports: [QueueModule.register({ url: redis.queueUrl, prefix: redis.prefix, role: 'consumer', tracing })],
+      providers: [
+        CellProcessor,
+        { provide: WORKER_ID, useValue: workerId },
+        { provide: Events, useValue: events },
+        {
+          provide: Database,
+          useFactory: () =>
+            new Database({
+              ...database,
+              applicationName: workerId,
+              onConnectionLost: (err) => events.dependencyFailed({ dependency: 'postgres', err }),
+            }),
+        },
+        {
+          provide: Doorbells,
+          useFactory: () =>
+            new Doorbells({
+              url: redis.url,
+              prefix: redis.prefix,
+              processId: workerId,
+              onProblem: (what, err) => events.dependencyFailed({ dependency: 'redis', what, err }),
+            }),
+        },
+        {
+          provide: SANDBOX,
+          useFactory: () =>
+            createSandboxPool({
+              slots,
+              onThreadRetired: (reason) => events.threadRetired({ reason }),
+              onFault: (err) => events.faulted('a sandbox thread misbehaved', err),
+            }),
+        },
+        {
+          provide: HeldCells,
+          inject: [Database, Doorbells, SANDBOX],
+          useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner) =>
+            new HeldCells({ db, doorbells, events, workerId }, sandbox),
+        },
+        {
+          provide: Upkeep,
+          inject: [Database, CellQueue, Doorbells],
+          useFactory: (db: Database, queue: CellQueue, doorbells: Doorbells) =>
+            new Upkeep({ store: upkeepStore(db), queue, doorbells, events, clock: systemClock }),
+        },
+      ],
+    };
+  }
+}
