@@ -1,0 +1,71 @@
+import { formatResult, type FormatInput } from '#libs/script';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createOffload } from './offload.js';
+import { threadFile } from './thread-file.js';
+
+const offload = createOffload({ threads: 2 });
+afterAll(() => offload[Symbol.asyncDispose]());
+
+function output(items: FormatInput['items']): FormatInput {
+  return { dialect: 'codemode', state: 'completed', cellId: 'c_0123456789ABCDEF', wallMs: 12, maxTokens: 100, items };
+}
+
+describe('formatResult', () => {
+  test.each([
+    ['a small output', output([{ kind: 'text', text: 'hi' }])],
+    ['a large one', output([{ kind: 'text', text: '\ud800\0€'.repeat(100_000) }])],
+    ['many items', output(Array.from({ length: 20_000 }, (_, index) => ({ kind: 'console', text: `${index}` })))],
+  ])('of %s gives what it gives in place', async (_what, input) => {
+    expect(await offload.formatResult(input)).toEqual(formatResult(input));
+  });
+
+  test('a fault in the thread reaches the caller, and the pool goes on', async () => {
+    const items = [{ kind: 'smell', text: 'x'.repeat(100_000) }] as unknown as FormatInput['items'];
+    await expect(offload.formatResult(output(items))).rejects.toThrow('Unknown kind');
+    const sound = output([{ kind: 'text', text: 'x'.repeat(100_000) }]);
+    expect(await offload.formatResult(sound)).toEqual(formatResult(sound));
+  });
+});
+
+describe('checkSchemas', () => {
+  test('tells every fault by its own pointer, and nothing about sound schemas', async () => {
+    const deep = JSON.parse('{"not":'.repeat(40) + '{}' + '}'.repeat(40)) as unknown;
+    const faults = await offload.checkSchemas([
+      { pointer: '/tools/0/inputSchema', schema: { type: 'object' }, describesObject: true },
+      { pointer: '/tools/1/inputSchema', schema: { properties: { a: { pattern: '(' } } }, describesObject: true },
+      { pointer: '/tools/2/inputSchema', schema: deep, describesObject: true },
+      { pointer: '/tools/3/outputSchema', schema: { type: 'string' } },
+      { pointer: '/tools/4/inputSchema', schema: { type: 'string' }, describesObject: true },
+    ]);
+    expect(faults.map((fault) => fault.pointer).sort()).toEqual([
+      '/tools/1/inputSchema/properties/a/pattern',
+      '/tools/2/inputSchema',
+      '/tools/4/inputSchema/type',
+    ]);
+    expect(await offload.checkSchemas([])).toEqual([]);
+  });
+
+  test('schemas that take too long are given up, named, and do not stop the next request', async () => {
+    await using impatient = createOffload({ threads: 1, schemaTimeoutMs: 200 });
+    const member = (index: number): object => ({
+      anyOf: [{ type: 'string' }, { type: 'object', minProperties: index }],
+    });
+    const properties = Object.fromEntries(Array.from({ length: 240 }, (_, index) => [`p${index}`, member(index)]));
+    const schemas = Array.from({ length: 2_000 }, (_, index) => ({
+      pointer: `/tools/${index}/inputSchema`,
+      schema: { type: 'object', properties },
+    }));
+    const [fault, ...others] = await impatient.checkSchemas(schemas);
+    expect(others).toEqual([]);
+    expect(fault?.pointer).toMatch(/^\/tools\/\d+\/inputSchema$/);
+    expect(fault?.detail).toContain('takes too long to check: all schemas together had 200 ms');
+    expect(await impatient.checkSchemas([{ pointer: '', schema: { pattern: '(' } }])).toHaveLength(1);
+  });
+});
+
+test('a thread that was not built says how to build', () => {
+  expect(() => threadFile('format-thread', 'file:///nowhere/libs/offload/src/thread-file.ts')).toThrow(
+    '/nowhere/dist/libs/offload/src/format-thread.js is not there: build first',
+  );
+  expect(threadFile('format-thread')).toMatch(/\/dist\/libs\/offload\/src\/format-thread\.js$/);
+});
