@@ -29,12 +29,16 @@ const AS_JSON = 64;
 // Whether the script is running. Before that and after its end every helper does nothing.
 let active = false;
 
-// A text without NUL and lone surrogates crosses as it is; any other as JSON, which escapes both.
-// The host answers 0 when there was no memory left to copy the text out.
+// The host's answers to a text: there was no memory left to copy it out; it holds NUL, at which a copy ends.
+const NO_MEMORY = 0;
+const NEEDS_JSON = 2;
+
+// A text without NUL and lone surrogates crosses as it is; any other as JSON, which escapes both. The host finds NUL
+// itself, by the length: a search in here would cost more than all the rest.
 function sendText(kind, text) {
-  const plain = text.isWellFormed() && !text.includes('\0');
-  const taken = plain ? send(kind, text) : send(kind | AS_JSON, stringify(text));
-  if (taken === 0) throw new RealInternalError('out of memory');
+  let answer = text.isWellFormed() ? send(kind, text, text.length) : NEEDS_JSON;
+  if (answer === NEEDS_JSON) answer = send(kind | AS_JSON, stringify(text), text.length);
+  if (answer === NO_MEMORY) throw new RealInternalError('out of memory');
 }
 
 // Only the host can tell a proxy from its target without running the proxy's traps.

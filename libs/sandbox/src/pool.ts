@@ -60,6 +60,10 @@ class SandboxPool implements SandboxRunner {
     private readonly assets: SandboxAssets,
   ) {}
 
+  get imageVersion(): string {
+    return this.assets.imageVersion;
+  }
+
   /** Starts the first threads. */
   async start(): Promise<void> {
     const started = await Promise.allSettled(Array.from({ length: this.options.slots }, () => this.startThread()));

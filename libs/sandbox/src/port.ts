@@ -78,6 +78,8 @@ export interface PoolStats {
 
 /** The port between the worker and the sandbox. */
 export interface SandboxRunner extends AsyncDisposable {
+  /** SHA-256 of the base image that scripts start from. */
+  readonly imageVersion: string;
   /** A free thread; callers are served in the order of asking. Rejects with the signal's reason when it aborts. */
   acquire(signal?: AbortSignal): Promise<Slot>;
   stats(): PoolStats;

@@ -7,7 +7,7 @@ import type { Guest } from './guest.js';
 import { countLines, isFenced, wrapScript } from './guest-text.js';
 import { EngineAbortError } from './imports.js';
 import type { EngineResult, GuestHost } from './instance.js';
-import { AS_JSON, KIND, OP } from './kinds.js';
+import { ANSWER, AS_JSON, KIND, OP } from './kinds.js';
 import { LAYOUT } from './layout.js';
 
 type Start = Extract<ToThread, { type: 'start' }>;
@@ -75,14 +75,14 @@ export class ThreadCell implements GuestHost {
     this.finish();
   }
 
-  onSend(kind: number, payload: JSValueConstPointer): number | undefined {
+  onSend(kind: number, payload: JSValueConstPointer, chars: number): number | undefined {
     if (kind === KIND.isProxy) return this.guest.classOf(payload) === LAYOUT.proxyClass ? 1 : 0;
     if (this.end !== undefined) return undefined;
     switch (kind & ~AS_JSON) {
       case KIND.text:
-        return this.output('text', kind, payload);
+        return this.output('text', kind, payload, chars);
       case KIND.console:
-        return this.output('console', kind, payload);
+        return this.output('console', kind, payload, chars);
       case KIND.boundary:
         if (Atomics.exchange(this.signals, SIGNAL.boundary, 0) === 1) {
           this.post({ type: 'boundary', cell: this.given.cell, items: this.items });
@@ -175,12 +175,18 @@ export class ThreadCell implements GuestHost {
     else throw new EngineAbortError(`the prelude threw ${this.guest.dump(result.error).slice(0, 500)}`);
   }
 
-  private output(kind: 'text' | 'console', code: number, payload: JSValueConstPointer): number | undefined {
+  private output(
+    kind: 'text' | 'console',
+    code: number,
+    payload: JSValueConstPointer,
+    chars: number,
+  ): number | undefined {
     const isJson = (code & AS_JSON) !== 0;
     const room = limits.outputChars - this.chars;
     const raw = this.guest.textOf(payload, isJson ? 6 * room + 2 : 3 * room);
-    if (raw === undefined) return 0;
+    if (raw === undefined) return ANSWER.noMemory;
     const text = isJson ? String(JSON.parse(raw)) : raw;
+    if (text.length !== chars && !isJson) return ANSWER.needsJson;
     if (text.length > room || this.items >= limits.outputItems) throw new EngineAbortError('output over its limit');
     this.chars += text.length;
     this.items += 1;

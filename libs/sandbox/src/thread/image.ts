@@ -25,7 +25,8 @@ export class BaseImage {
 
   /** Gives a fresh instance of the same binary the base state. */
   load(engine: EngineInstance): void {
-    this.bytes.copy(engine.bytes, 0, 0, this.bytes.length);
+    this.bytes.copy(engine.bytes, 0, 0, LAYOUT.staticEnd);
+    this.bytes.copy(engine.bytes, LAYOUT.stackTop, LAYOUT.stackTop, this.bytes.length);
   }
 
   /** Whether the instance grew so large that it should be dropped instead of restored. */

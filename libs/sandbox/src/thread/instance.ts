@@ -21,8 +21,8 @@ type Allocate = { _malloc(size: number): number; _free(address: number): void };
 
 /** Whom an instance's guest talks to: the cell that runs, or nobody. */
 export interface GuestHost {
-  /** A message of the prelude. `payload` points at the value; a number goes back to the guest. */
-  onSend(kind: number, payload: JSValueConstPointer): number | undefined;
+  /** A message of the prelude. `payload` points at the value, `chars` is the length of a text; a number goes back. */
+  onSend(kind: number, payload: JSValueConstPointer, chars: number): number | undefined;
   /** Asked by the engine every few thousand steps; true throws what no script can catch. */
   shouldInterrupt(): boolean;
   clock(): number;
@@ -171,7 +171,7 @@ export class EngineInstance {
   }
 
   /**
-   * A value as text, which must hold no NUL and be well formed. Undefined when the engine has no memory for the copy.
+   * A value as text up to its first NUL; it must be well formed. Undefined when the engine has no memory for the copy.
    * Throws when it is longer than `maxBytes`, before anything is decoded.
    */
   textOf(context: JSContextPointer, value: JSValueConstPointer, maxBytes: number): string | undefined {
@@ -192,7 +192,9 @@ export class EngineInstance {
   private called(context: JSContextPointer, count: number, values: JSValueConstPointer): JSValuePointer {
     if (count < 2) return 0 as JSValuePointer;
     const kind = this.ffi.QTS_GetFloat64(context, this.ffi.QTS_ArgvGetJSValueConstPointer(values, 0));
-    const answer = this.link.host.onSend(kind, this.ffi.QTS_ArgvGetJSValueConstPointer(values, 1));
+    const payload = this.ffi.QTS_ArgvGetJSValueConstPointer(values, 1);
+    const chars = count < 3 ? 0 : this.ffi.QTS_GetFloat64(context, this.ffi.QTS_ArgvGetJSValueConstPointer(values, 2));
+    const answer = this.link.host.onSend(kind, payload, chars);
     return answer === undefined ? (0 as JSValuePointer) : this.ffi.QTS_NewFloat64(context, answer);
   }
 }

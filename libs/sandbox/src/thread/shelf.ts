@@ -1,7 +1,7 @@
 import type { Guest } from './guest.js';
 
 /** Instances that a thread keeps, each bound to one tenant. */
-const KEPT = 4;
+const KEPT = 8;
 
 /**
  * The guests of one thread. Each is bound to the first tenant it serves; the least recently used one is given up when

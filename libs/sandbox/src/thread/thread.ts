@@ -8,6 +8,9 @@ import { collectGarbage } from './garbage.js';
 import { checkRestore } from './self-check.js';
 import { GuestShelf } from './shelf.js';
 
+/** A thread without work for this long prepares a fresh guest: not at once, lest the next cell wait for it. */
+const IDLE_MS = 20;
+
 /**
  * Builds the base image, checks it, and says `ready` or `refused`. Undefined when the thread refuses to serve.
  */
@@ -41,6 +44,7 @@ export async function startThread(
 export class SandboxThread {
   private current: { cell: number; tenantId: string; run: ThreadCell; guest: Guest } | undefined;
   private readonly signals: Int32Array;
+  private idleTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly setup: ThreadSetup,
@@ -83,13 +87,11 @@ export class SandboxThread {
       const difference = this.image.firstDifference(engine);
       if (difference !== undefined) throw new EngineAbortError(`byte ${difference} is not restored`);
     }
-    if (tooLarge) this.shelf.drop(current.tenantId);
-    setImmediate(() => void this.idle(tooLarge));
-  }
-
-  private async idle(tooLarge: boolean): Promise<void> {
-    if (this.current !== undefined) return;
-    if (tooLarge) collectGarbage();
-    if (this.shelf.needsSpare()) await this.shelf.prepare();
+    if (tooLarge) {
+      this.shelf.drop(current.tenantId);
+      collectGarbage();
+    }
+    clearTimeout(this.idleTimer);
+    if (this.shelf.needsSpare()) this.idleTimer = setTimeout(() => void this.shelf.prepare(), IDLE_MS);
   }
 }
