@@ -28,7 +28,7 @@ export class CellStopper {
 
   async #tellOne({ cellId, workerId, observer }: StoppedCell): Promise<boolean> {
     if (workerId === null) {
-      if (observer !== null) ringObserver(this.#doorbells, cellId, observer);
+      if (observer !== null) this.#doorbells.ringObserver(cellId, observer);
       return true;
     }
     const confirmed = this.#confirmation(cellId);
@@ -51,10 +51,4 @@ export class CellStopper {
       waiting.add(confirm);
     });
   }
-}
-
-/** Rings the process that observes a cell: its row has news. */
-export function ringObserver(doorbells: Doorbells, cellId: string, observer: string): void {
-  const [processId = ''] = observer.split('.');
-  doorbells.ring(processId, { kind: 'cell', cellId, token: observer });
 }

@@ -99,9 +99,8 @@ export class CellsService {
 
   async wait(caller: Caller, body: PostWait): Promise<Answer> {
     const { observer } = this.parts;
-    const conversation = await this.#conversation(caller);
-    const owner = ownerIn(conversation, body.memberId);
     const cellId = body.cell_id;
+    const owner = await this.#ownerOfCells(caller, body.memberId);
     if (!isCellId(cellId)) throw new CellNotFoundError();
     if (body.terminate === true) {
       const answer = await this.#terminate(owner, cellId, body, caller);
@@ -145,7 +144,7 @@ export class CellsService {
     const { db, conversations } = this.parts;
     const branchId = body.branchId ?? 'main';
     for (let attempt = 0; attempt < 3; attempt++) {
-      const conversation = await this.#conversation(caller);
+      const conversation = await conversations.resolve(caller.tenantId, caller.conversationId);
       const owner = ownerIn(conversation, body.memberId);
       const settings = { ...defaultSettings, ...conversation.settings };
       const script = parse(settings);
@@ -223,8 +222,13 @@ export class CellsService {
     events.cellCollected({ cellId, tenantId: view.tenantId, state: verdict.state, items: verdict.items });
   }
 
-  #conversation({ tenantId, conversationId }: Caller): Promise<ConversationRow> {
-    return this.parts.conversations.resolve(tenantId, conversationId);
+  /** For a cell, a conversation that does not exist is a cell that does not exist. */
+  async #ownerOfCells({ tenantId, conversationId }: Caller, memberId: string | undefined): Promise<Owner> {
+    try {
+      return ownerIn(await this.parts.conversations.current(tenantId, conversationId), memberId);
+    } catch (error) {
+      throw error instanceof NotFoundError ? new CellNotFoundError() : error;
+    }
   }
 }
 

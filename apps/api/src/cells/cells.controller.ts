@@ -1,0 +1,121 @@
+import {
+  type CellList,
+  type CellResult,
+  type ListCellsQuery,
+  type PostCodemode,
+  type PostExec,
+  type PostWait,
+  cellListSchema,
+  cellResultSchema,
+  conversationIdSchema,
+  listCellsQuerySchema,
+  postCodemodeSchema,
+  postExecSchema,
+  postWaitSchema,
+} from '#libs/contracts';
+import { Body, Controller, Get, HttpCode, HttpStatus, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { disconnected, flushed } from '../http/flushed.js';
+import { Operation } from '../http/operation.js';
+import { Tenant } from '../http/tenant.decorator.js';
+import { CellList as Cells } from './cell-list.js';
+import { type Answer, type Caller, CellsService } from './cells.service.js';
+
+const BODY = ['payload_too_large', 'unsupported_media_type', 'member_required'] as const;
+const STARTING = [...BODY, 'not_found', 'invalid_pragma'] as const;
+const WAITING = [...BODY, 'cell_not_found', 'observer_busy'] as const;
+
+/** Scripts: start them, wait for them, list them. */
+@ApiTags('cells')
+@Controller('v1/conversations/:c')
+export class CellsController {
+  constructor(
+    private readonly cells: CellsService,
+    private readonly list: Cells,
+  ) {}
+
+  @Post('exec')
+  @HttpCode(HttpStatus.OK)
+  @Operation({
+    id: 'exec',
+    summary: 'Run a script and observe it for a while',
+    answer: cellResultSchema,
+    answerDescription: 'What the cell came to, or has written so far.',
+    problems: STARTING,
+  })
+  exec(
+    @Tenant() tenantId: string,
+    @Param('c', { schema: conversationIdSchema }) conversationId: string,
+    @Body({ schema: postExecSchema }) body: PostExec,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CellResult> {
+    return answer(reply, this.cells.exec(callerOf(tenantId, conversationId, request), body));
+  }
+
+  @Post('codemode')
+  @HttpCode(HttpStatus.OK)
+  @Operation({
+    id: 'codemode',
+    summary: 'Run a script and observe it to its end',
+    answer: cellResultSchema,
+    answerDescription: 'What the cell came to.',
+    problems: STARTING,
+  })
+  codemode(
+    @Tenant() tenantId: string,
+    @Param('c', { schema: conversationIdSchema }) conversationId: string,
+    @Body({ schema: postCodemodeSchema }) body: PostCodemode,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CellResult> {
+    return answer(reply, this.cells.codemode(callerOf(tenantId, conversationId, request), body));
+  }
+
+  @Post('wait')
+  @HttpCode(HttpStatus.OK)
+  @Operation({
+    id: 'wait',
+    summary: 'Observe a cell further, or stop it',
+    answer: cellResultSchema,
+    answerDescription: 'What is new since the last answer.',
+    problems: WAITING,
+  })
+  wait(
+    @Tenant() tenantId: string,
+    @Param('c', { schema: conversationIdSchema }) conversationId: string,
+    @Body({ schema: postWaitSchema }) body: PostWait,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<CellResult> {
+    return answer(reply, this.cells.wait(callerOf(tenantId, conversationId, request), body));
+  }
+
+  @Get('cells')
+  @Operation({
+    id: 'listCells',
+    summary: "The writer's cells, newest first; collects nothing",
+    answer: cellListSchema,
+    answerDescription: 'One page.',
+    problems: ['not_found', 'member_required'],
+  })
+  cellsOf(
+    @Tenant() tenantId: string,
+    @Param('c', { schema: conversationIdSchema }) conversationId: string,
+    @Query({ schema: listCellsQuerySchema }) query: ListCellsQuery,
+  ): Promise<CellList> {
+    return this.list.page({ tenantId, conversationId }, query);
+  }
+}
+
+function callerOf(tenantId: string, conversationId: string, request: FastifyRequest): Caller {
+  return { tenantId, conversationId, disconnected: disconnected(request) };
+}
+
+/** Gives the answer, and once it is written out (or could not be), lets the cell know. */
+async function answer(reply: FastifyReply, pending: Promise<Answer>): Promise<CellResult> {
+  const { result, written } = await pending;
+  void flushed(reply).then(written);
+  return result;
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp } from '../../../apps/embedded/src/app-process.js';
+import { freePort } from '../../../apps/embedded/src/services/free-port.js';
+import { CellarClient } from './client.js';
+import { testDatabase } from './database.js';
+import { eventually } from './eventually.js';
+import { testRedis } from './redis.js';
+
+/** How large a cluster is, and what its processes are told beside where their services are. */
+export interface ClusterOptions {
+  apis?: number;
+  workers?: number;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** A process of a cluster. */
+export interface ClusterProcess {
+  readonly pid: number;
+  readonly url: string;
+  /** Resolves with the exit code. */
+  readonly exited: Promise<number>;
+  /** Sends a signal to this process, by its pid. */
+  signal(signal: NodeJS.Signals): void;
+  /** SIGTERM, and SIGKILL when it takes longer than `graceMs`. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+const root = process.cwd();
+const READY_MS = 30_000;
+
+/** API and worker processes as in production, on a database and a part of Redis of their own. */
+export class Cluster implements AsyncDisposable {
+  readonly apis: ClusterProcess[] = [];
+  readonly workers: ClusterProcess[] = [];
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly redisPrefix: string;
+  readonly adminKey = randomBytes(16).toString('hex');
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #logs: string;
+  readonly #database: AsyncDisposable;
+
+  private constructor(
+    env: NodeJS.ProcessEnv,
+    database: AsyncDisposable & { url: string },
+    redis: { url: string; prefix: string },
+  ) {
+    this.#logs = mkdtempSync(join(tmpdir(), 'cellar-cluster-'));
+    this.#database = database;
+    this.databaseUrl = database.url;
+    this.redisUrl = redis.url;
+    this.redisPrefix = redis.prefix;
+    this.#env = {
+      PATH: process.env['PATH'],
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: '8',
+      REDIS_URL: redis.url,
+      CELLAR_REDIS_PREFIX: redis.prefix,
+      CELLAR_ADMIN_KEY: this.adminKey,
+      CELLAR_SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`,
+      HOST: '127.0.0.1',
+      WORKER_SLOTS: '2',
+      LOG_LEVEL: 'info',
+      ...env,
+    };
+  }
+
+  /** Starts the processes (one of each by default) and waits until all are ready. */
+  static async start({ apis = 1, workers = 1, env = {} }: ClusterOptions = {}): Promise<Cluster> {
+    const cluster = new Cluster(env, await testDatabase(), await testRedis());
+    try {
+      await Promise.all([
+        ...Array.from({ length: apis }, () => cluster.startApi()),
+        ...Array.from({ length: workers }, () => cluster.startWorker()),
+      ]);
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+    return cluster;
+  }
+
+  async startApi(): Promise<ClusterProcess> {
+    const port = await freePort();
+    return this.#start('api', { PORT: String(port) }, port, this.apis);
+  }
+
+  async startWorker(env: NodeJS.ProcessEnv = {}): Promise<ClusterProcess> {
+    const port = await freePort();
+    return this.#start('worker', { CELLAR_WORKER_PORT: String(port), ...env }, port, this.workers);
+  }
+
+  /** A client of the first API process, as a new tenant of its own. */
+  async tenant(name = 'a tenant'): Promise<CellarClient> {
+    const url = this.apis[0]?.url ?? '';
+    const admin = new CellarClient(url, this.adminKey);
+    const { tenantId } = await admin.ok<{ tenantId: string }>('POST', '/admin/tenants', { name });
+    const { key } = await admin.ok<{ key: string }>('POST', `/admin/tenants/${tenantId}/keys`, {});
+    return new CellarClient(url, key);
+  }
+
+  /** All that the processes have logged. */
+  logs(): string {
+    return ['api', 'worker'].map((app) => readLog(join(this.#logs, `${app}.log`))).join('');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.apis, ...this.workers].map((one) => one.stop(10_000)));
+    rmSync(this.#logs, { recursive: true, force: true });
+    await this.#database[Symbol.asyncDispose]();
+  }
+
+  async #start(
+    app: 'api' | 'worker',
+    env: NodeJS.ProcessEnv,
+    port: number,
+    into: ClusterProcess[],
+  ): Promise<ClusterProcess> {
+    const running = await startApp({
+      app,
+      root,
+      env: { ...this.#env, ...env },
+      logFile: join(this.#logs, `${app}.log`),
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const one: ClusterProcess = {
+      pid: running.pid,
+      url,
+      exited: running.exited,
+      signal: (signal) => void process.kill(running.pid, signal),
+      stop: (graceMs) => running.stop(graceMs),
+    };
+    into.push(one);
+    const died = running.exited.then((code) => {
+      throw new Error(
+        `A ${app} process ended with exit code ${code} before it was ready:\n${this.logs().slice(-4_000)}`,
+      );
+    });
+    await Promise.race([
+      died,
+      eventually(async () => (await fetch(`${url}/health/ready`)).ok, { withinMs: READY_MS, everyMs: 50 }),
+    ]);
+    died.catch(() => undefined);
+    return one;
+  }
+}
+
+function readLog(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
