@@ -16,10 +16,10 @@ export interface AppsOptions {
   env: NodeJS.ProcessEnv;
   url: string;
   /** Where an app's messages go; undefined: to ours. */
-  logFile(app: string): string | undefined;
+  logFile: (app: string) => string | undefined;
   progress: Progress;
   /** An app runs again, under another process id. */
-  onRestart(): void;
+  onRestart: () => void;
 }
 
 /** One API and one worker process, kept alive. */

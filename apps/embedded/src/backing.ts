@@ -25,7 +25,7 @@ export interface BackingOptions {
   secrets: Secrets;
   progress: Progress;
   /** Given each service as soon as it runs, to be disposed of later, the last one first. */
-  keep(service: AsyncDisposable): void;
+  keep: (service: AsyncDisposable) => void;
 }
 
 /** Starts a service and keeps it alive. It keeps its port, so that its address stays good. */

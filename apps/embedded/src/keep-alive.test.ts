@@ -18,6 +18,12 @@ class Subject implements Running {
   }
 }
 
+function grow(subjects: Subject[]): Subject {
+  const subject = new Subject(subjects.length);
+  subjects.push(subject);
+  return subject;
+}
+
 function withTimers(): void {
   vi.useFakeTimers();
   onTestFinished(() => {
@@ -31,7 +37,7 @@ test('what dies is started again, after pauses that grow', async () => {
   const pauses: number[] = [];
   const restarted: number[] = [];
   const kept = await KeepAlive.start({
-    start: () => Promise.resolve(subjects[subjects.push(new Subject(subjects.length)) - 1] as Subject),
+    start: () => Promise.resolve(grow(subjects)),
     onDeath: (_code, pauseMs) => pauses.push(pauseMs),
     onRestart: ({ pid }) => restarted.push(pid),
   });
@@ -72,7 +78,7 @@ test('what is stopped stays stopped, also in the pause before a start', async ()
   const subjects: Subject[] = [];
   const make = (): Promise<KeepAlive<Subject>> =>
     KeepAlive.start({
-      start: () => Promise.resolve(subjects[subjects.push(new Subject(subjects.length)) - 1] as Subject),
+      start: () => Promise.resolve(grow(subjects)),
       onDeath: () => undefined,
       onRestart: () => undefined,
     });
@@ -94,7 +100,7 @@ test('a start that is under way when it is stopped is undone', async () => {
   let finish!: (subject: Subject) => void;
   const starts = [Promise.resolve(first), new Promise<Subject>((resolve) => (finish = resolve))];
   const kept = await KeepAlive.start({
-    start: () => starts.shift() as Promise<Subject>,
+    start: () => starts.shift() ?? Promise.reject(new Error('no more')),
     onDeath: () => undefined,
     onRestart: () => undefined,
   });

@@ -16,11 +16,11 @@ export type KeepAliveState = 'starting' | 'running' | 'pausing' | 'stopped';
 
 /** What is kept alive, and whom to tell. */
 export interface KeepAliveOptions<T extends Running> {
-  start(): Promise<T>;
+  start: () => Promise<T>;
   /** It ended unasked; `pauseMs` until the next start. */
-  onDeath(exitCode: number | undefined, pauseMs: number): void;
+  onDeath: (exitCode: number | undefined, pauseMs: number) => void;
   /** It runs again, as somebody else. */
-  onRestart(running: T): void;
+  onRestart: (running: T) => void;
 }
 
 /** Starts something and starts it again, after a pause that grows, whenever it dies. Disposing stops it for good. */
@@ -70,7 +70,9 @@ export class KeepAlive<T extends Running> implements AsyncDisposable {
     const pauseMs = this.#pauseMs;
     this.#pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     this.#options.onDeath(exitCode, pauseMs);
-    this.#timer = setTimeout(() => (this.#pending = this.#startAgain()), pauseMs);
+    this.#timer = setTimeout(() => {
+      this.#pending = this.#startAgain();
+    }, pauseMs);
   }
 
   async #startAgain(): Promise<void> {

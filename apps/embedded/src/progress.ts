@@ -1,8 +1,8 @@
 /** Tells the person who waits what is going on. */
 export interface Progress {
   /** Says what is being done while `work` does it, and how long it took. */
-  step<T>(label: string, work: () => Promise<T>): Promise<T>;
-  line(text: string): void;
+  step: <T>(label: string, work: () => Promise<T>) => Promise<T>;
+  line: (text: string) => void;
 }
 
 /** Progress on a terminal or in a log. */

@@ -124,12 +124,12 @@ export function postgresPrograms(account: Account | undefined): string {
     const copy = join(sharedCopy(native, version), 'bin');
     if (canRun(join(copy, 'postgres'), account)) return copy;
   }
-  const { stderr } = spawnSync(join(native, 'bin', 'postgres'), ['--version'], {
+  const { stderr, error } = spawnSync(join(native, 'bin', 'postgres'), ['--version'], {
     cwd: '/',
     encoding: 'utf8',
     ...account,
   });
   throw new StartProblem(
-    `The embedded Postgres does not run on this machine (${String(stderr).trim() || 'no reason given'}). Set DATABASE_URL to a Postgres that runs already.`,
+    `The embedded Postgres does not run on this machine (${error?.message ?? stderr.trim()}). Set DATABASE_URL to a Postgres that runs already.`,
   );
 }

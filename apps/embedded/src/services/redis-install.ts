@@ -61,7 +61,7 @@ function install(file: string, commands: string[][]): string | undefined {
 
 function checkVersion(file: string): void {
   const { stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' });
-  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(String(stdout)) ?? [];
+  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(stdout) ?? [];
   if (major === undefined || minor === undefined) return;
   const [leastMajor, leastMinor] = LEAST_VERSION;
   if (Number(major) > leastMajor || (Number(major) === leastMajor && Number(minor) >= leastMinor)) return;
@@ -76,7 +76,7 @@ export interface Machine {
   path: string;
   isRoot: boolean;
   /** Told before something is installed, since that takes a while. */
-  report(line: string): void;
+  report: (line: string) => void;
 }
 
 /**
