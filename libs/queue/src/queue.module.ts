@@ -32,7 +32,6 @@ export class QueueModule {
       name: CELL_QUEUE,
       connection: { url: options.url, ...patience, retryStrategy: (times: number) => Math.min(50 * times, 1_000) },
       prefix: options.prefix,
-      skipWaitingForReady: options.role === 'producer',
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
       ...(telemetry && { telemetry }),
     });
