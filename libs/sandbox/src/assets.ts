@@ -1,3 +1,5 @@
+/// <reference path="./webassembly.d.ts" />
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -58,11 +60,15 @@ async function readPin(): Promise<string> {
   return pin.version;
 }
 
-/** Node runs only built files in threads, so the entry is looked up in the build, also when this file is source. */
+/** Node runs only built files in threads: beside this file in the build, and looked up there when this is source. */
 function findThreadEntry(): URL {
-  try {
-    return new URL('./thread/main.js', pathToFileURL(require.resolve('#libs/sandbox')));
-  } catch (cause) {
-    throw new Error('The sandbox threads have not been built: run "npx tsc -b libs/sandbox" first.', { cause });
+  const entry = import.meta.url.endsWith('.ts')
+    ? pathToFileURL(join(guestFolder(), '../../../dist/libs/sandbox/src/thread/main.js'))
+    : new URL('./thread/main.js', import.meta.url);
+  if (!existsSync(entry)) {
+    throw new Error(
+      `The sandbox threads have not been built (${entry.pathname}): run "npx tsc -b libs/sandbox" first.`,
+    );
   }
+  return entry;
 }

@@ -1,3 +1,4 @@
+/// <reference path="./webassembly.d.ts" />
 import type { CellErrorCode, Dialect, ValueWrite } from '#libs/core';
 import { CELL_ERROR_CODES, limits } from '#libs/core';
 

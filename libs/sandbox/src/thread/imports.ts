@@ -1,3 +1,4 @@
+/// <reference path="../webassembly.d.ts" />
 import { Buffer } from 'node:buffer';
 
 /** Thrown out of the engine when it gives up. Whoever catches it retires the thread. */

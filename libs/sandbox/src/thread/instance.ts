@@ -1,3 +1,4 @@
+/// <reference path="../webassembly.d.ts" />
 import { Buffer } from 'node:buffer';
 import {
   RELEASE_SYNC,

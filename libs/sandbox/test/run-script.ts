@@ -1,0 +1,82 @@
+import type { Dialect, OutputItem } from '#libs/core';
+import type { CellLimits, CellOutcome, RunningCell, SandboxRunner } from '#libs/sandbox';
+import { createSandboxPool } from '#libs/sandbox';
+
+/** How a test runs a script; what is left out has a value that fits most tests. */
+export interface RunOptions {
+  dialect?: Dialect;
+  tenantId?: string;
+  values?: Record<string, string>;
+  limits?: Partial<CellLimits>;
+  /** Called with the cell once it has started, and at each output and boundary. */
+  onStart?: (cell: RunningCell) => void;
+  onOutput?: (item: OutputItem, cell: RunningCell) => void;
+  onBoundary?: (items: number, cell: RunningCell) => void;
+}
+
+/** What came of a script. */
+export interface RunResult extends CellOutcome {
+  texts: string[];
+  lines: string[];
+  boundaries: number[];
+  elapsedMs: number;
+}
+
+/** A pool that compares the whole memory with the base image after every cell, and what it told. */
+export class TestPool {
+  private constructor(
+    readonly runner: SandboxRunner,
+    /** Why threads were retired. */
+    readonly retired: string[],
+    readonly faults: unknown[],
+  ) {}
+
+  static async create(slots = 1, verifyRestores = true): Promise<TestPool> {
+    const retired: string[] = [];
+    const faults: unknown[] = [];
+    const runner = await createSandboxPool({
+      slots,
+      verifyRestores,
+      onThreadRetired: (reason) => retired.push(reason),
+      onFault: (error) => faults.push(error),
+    });
+    return new TestPool(runner, retired, faults);
+  }
+
+  async run(source: string, options: RunOptions = {}): Promise<RunResult> {
+    const slot = await this.runner.acquire();
+    const texts: string[] = [];
+    const lines: string[] = [];
+    const boundaries: number[] = [];
+    const startedAt = performance.now();
+    const cell = slot.start(
+      {
+        cellId: 'c_0000000000000000',
+        tenantId: options.tenantId ?? 't_1',
+        dialect: options.dialect ?? 'exec',
+        source,
+        values: new Map(Object.entries(options.values ?? {})),
+        limits: { cpuMs: 20_000, stretchCpuMs: 10_000, wallInMs: 60_000, ...options.limits },
+      },
+      {
+        output: (items) => {
+          for (const item of items) {
+            (item.kind === 'text' ? texts : lines).push(item.text);
+            options.onOutput?.(item, cell);
+          }
+        },
+        boundary: (items) => {
+          boundaries.push(items);
+          options.onBoundary?.(items, cell);
+        },
+      },
+    );
+    options.onStart?.(cell);
+    const outcome = await cell.outcome;
+    return { ...outcome, texts, lines, boundaries, elapsedMs: performance.now() - startedAt };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.runner[Symbol.asyncDispose]();
+  }
+}
