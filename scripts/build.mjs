@@ -7,13 +7,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Runs a program of node_modules and says whether it succeeded; its output is shown. */
+/** Runs a program of node_modules and says whether it succeeded; what it says is shown when it did not. */
 function run(packageBin, args, env = {}) {
-  const { status } = spawnSync(process.execPath, [join(root, 'node_modules', packageBin), ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'node_modules', packageBin), ...args], {
     cwd: root,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
     env: { ...process.env, ...env },
   });
+  if (status !== 0) process.stderr.write(stdout + stderr);
   return status === 0;
 }
 
