@@ -52,7 +52,8 @@ function convert(
   });
   const components = { ...$defs };
   const id = z.globalRegistry.get(schema)?.id;
-  if (id === undefined) return { schema: root, components };
+  // A schema that others refer to is among the definitions already.
+  if (id === undefined || '$ref' in root) return { schema: root, components };
   return { schema: { $ref: `#/$defs/${id}` }, components: { ...components, [id]: root } };
 }
 

@@ -45,9 +45,11 @@ function describe(issue: z.core.$ZodIssue, given: unknown): string {
     case 'invalid_type':
       return `must be ${article(issue.expected)}, not ${show(given)}`;
     case 'invalid_value':
-      return `must be one of ${issue.values.map((allowed) => JSON.stringify(allowed)).join(', ')}, not ${show(given)}`;
+      return oneOf(issue.values, given);
     case 'invalid_union':
-      return `must be one of the forms that the API describes, not ${show(given)}`;
+      return 'options' in issue && Array.isArray(issue.options)
+        ? oneOf(issue.options, given)
+        : `has none of the forms it may have: ${show(given)}`;
     case 'too_big':
       return `is too large: at most ${issue.maximum} ${unit(issue.origin)}, not ${size(given)}`;
     case 'too_small':
@@ -55,6 +57,10 @@ function describe(issue: z.core.$ZodIssue, given: unknown): string {
     default:
       return `is refused, as it is ${show(given)}: ${issue.message}`;
   }
+}
+
+function oneOf(allowed: readonly unknown[], given: unknown): string {
+  return `must be one of ${allowed.map((value) => JSON.stringify(value)).join(', ')}, not ${show(given)}`;
 }
 
 function article(type: string): string {

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 
 /**
  * Whether the answer was written out to an unbroken socket. Call it before the answer is sent. False when the
@@ -16,15 +16,16 @@ export function flushed(reply: FastifyReply): Promise<boolean> {
   });
 }
 
-/** Aborts when the client goes away before it was answered. */
-export function disconnected(request: FastifyRequest): AbortSignal {
+/**
+ * Aborts when the client goes away before it was answered. The response tells it, not the request: that one closes as
+ * soon as its body was read.
+ */
+export function disconnected({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  const { raw } = request;
   const look = (): void => {
-    if (raw.socket.destroyed) gone.abort();
+    if (!raw.writableFinished) gone.abort();
   };
-  look();
-  // A request also closes when it was answered; the socket of a client that stays is open then.
+  if (raw.closed || raw.req.socket.destroyed) look();
   raw.once('close', look);
   return gone.signal;
 }
