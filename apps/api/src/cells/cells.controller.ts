@@ -13,9 +13,9 @@ import {
   postExecSchema,
   postWaitSchema,
 } from '#libs/contracts';
-import { Body, Controller, Get, HttpCode, HttpStatus, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { disconnected, flushed } from '../http/flushed.js';
 import { Operation } from '../http/operation.js';
 import { Tenant } from '../http/tenant.decorator.js';
@@ -48,10 +48,9 @@ export class CellsController {
     @Tenant() tenantId: string,
     @Param('c', { schema: conversationIdSchema }) conversationId: string,
     @Body({ schema: postExecSchema }) body: PostExec,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CellResult> {
-    return answer(reply, this.cells.exec(callerOf(tenantId, conversationId, request), body));
+    return answer(reply, this.cells.exec(callerOf(tenantId, conversationId, reply), body));
   }
 
   @Post('codemode')
@@ -67,10 +66,9 @@ export class CellsController {
     @Tenant() tenantId: string,
     @Param('c', { schema: conversationIdSchema }) conversationId: string,
     @Body({ schema: postCodemodeSchema }) body: PostCodemode,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CellResult> {
-    return answer(reply, this.cells.codemode(callerOf(tenantId, conversationId, request), body));
+    return answer(reply, this.cells.codemode(callerOf(tenantId, conversationId, reply), body));
   }
 
   @Post('wait')
@@ -86,10 +84,9 @@ export class CellsController {
     @Tenant() tenantId: string,
     @Param('c', { schema: conversationIdSchema }) conversationId: string,
     @Body({ schema: postWaitSchema }) body: PostWait,
-    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CellResult> {
-    return answer(reply, this.cells.wait(callerOf(tenantId, conversationId, request), body));
+    return answer(reply, this.cells.wait(callerOf(tenantId, conversationId, reply), body));
   }
 
   @Get('cells')
@@ -109,8 +106,8 @@ export class CellsController {
   }
 }
 
-function callerOf(tenantId: string, conversationId: string, request: FastifyRequest): Caller {
-  return { tenantId, conversationId, disconnected: disconnected(request) };
+function callerOf(tenantId: string, conversationId: string, reply: FastifyReply): Caller {
+  return { tenantId, conversationId, disconnected: disconnected(reply) };
 }
 
 /** Gives the answer, and once it is written out (or could not be), lets the cell know. */

@@ -187,7 +187,8 @@ export class CellsService {
         return { observed, how };
       });
     }
-    const view = await viewCell(db, owner, cellId);
+    // Whoever observes may have collected the end by now.
+    const view = await viewCell(db, owner, cellId, { evenClosed: true });
     if (!view) throw new CellNotFoundError();
     const observed: Observed = { view: { ...view, items: [] }, verdict: { state: 'terminated', items: 0 } };
     const formatted = await this.parts.offload.formatResult(formatInput(observed, how.maxTokens));

@@ -12,13 +12,21 @@ const view = {
   name: 'cell-view',
   text: `SELECT ${viewColumns} FROM cells c
     LEFT JOIN cell_output o ON o.tenant_id = c.tenant_id AND o.cell_id = c.id AND o.first + o.count > c.collected
-    WHERE ${ownedBy} AND c.closed_at IS NULL
+    WHERE ${ownedBy} AND (c.closed_at IS NULL OR $6)
     ORDER BY o.first`,
 };
 
-/** The cell with what has not been collected; undefined when this owner has no such cell, or it is closed. */
-export async function viewCell(db: Database, owner: Owner, cellId: string): Promise<CellView | undefined> {
-  return toView(await db.query<ViewRow>(view, ownerParameters(owner, cellId)));
+/**
+ * The cell with what has not been collected; undefined when this owner has no such cell, or it is closed
+ * (`evenClosed`: also one whose end has been collected).
+ */
+export async function viewCell(
+  db: Database,
+  owner: Owner,
+  cellId: string,
+  { evenClosed = false } = {},
+): Promise<CellView | undefined> {
+  return toView(await db.query<ViewRow>(view, [...ownerParameters(owner, cellId), evenClosed]));
 }
 
 const take = {
