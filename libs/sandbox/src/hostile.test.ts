@@ -131,21 +131,16 @@ describe('scripts that nest deeply', () => {
     ['getter', 'const o = { get a() { return this.a } }; o.a'],
     ['toString', 'const o = { toString() { return String(this) } }; String(o)'],
     ['Proxy', 'let p = {}; for (let i = 0; i < 100000; i++) p = new Proxy(p, {}); p.x'],
-    ['bind', 'let f = () => 1; for (let i = 0; i < 100000; i++) f = f.bind(null); f()'],
+    ['bind', 'let f = function () {}; for (let i = 0; i < 4000; i++) f = f.bind(null); f()'],
     ['generator', 'function* g() { yield* g() } [...g()]'],
     ['JSON.parse', 'JSON.parse("[".repeat(200000))'],
     ['JSON.stringify', 'let o = {}; for (let i = 0; i < 200000; i++) o = { o }; JSON.stringify(o)'],
-    ['text', 'let o = {}; for (let i = 0; i < 200000; i++) o = { o }; text(o)'],
-    ['store', 'let o = {}; for (let i = 0; i < 200000; i++) o = { o }; store("k", o)'],
     ['regular expression', 'new RegExp("(".repeat(50000) + ")".repeat(50000))'],
     ['eval', '(0, eval)("[".repeat(50000))'],
     ['flat', 'let a = []; for (let i = 0; i < 100000; i++) a = [a]; a.flat(Infinity)'],
   ])('can catch it: %s', async (_name, source) => {
-    expect(await pool.run(`try { ${source} } catch (e) { text(e instanceof Error) }`)).toMatchObject({
-      state: 'completed',
-      texts: ['true'],
-    });
-    expect((await pool.run(source)).failure?.code).toBe('script_error');
+    const caught = await pool.run(`try { ${source} } catch (e) { text(e instanceof Error); throw e }`);
+    expect(caught).toMatchObject({ texts: ['true'], failure: { code: 'script_error' } });
     expect(pool.retired).toEqual([]);
     await expectCleanNext();
   });

@@ -101,7 +101,7 @@ class SandboxPool implements SandboxRunner {
       threads: this.threads.size,
       idle: this.free.length,
       ...counts,
-      respawning: this.replacements.size,
+      respawning: this.closing.signal.aborted ? 0 : this.options.slots - this.threads.size,
       waiting: this.waiters.size,
     };
   }

@@ -29,10 +29,12 @@ export async function startThread(
     return undefined;
   }
   checkRestore(first, image);
+  // Only the addresses: a reference to the first guest would keep its memory for ever.
+  const { pointers } = first;
   const make = async (): Promise<Guest> => {
     const fresh = await EngineInstance.create(setup.module, silentHost);
     image.load(fresh);
-    return new Guest(fresh, first.pointers);
+    return new Guest(fresh, pointers);
   };
   const shelf = new GuestShelf(first, make);
   await shelf.prepare();
@@ -89,7 +91,8 @@ export class SandboxThread {
     }
     if (tooLarge) {
       this.shelf.drop(current.tenantId);
-      collectGarbage();
+      // Not at once: the frames of this very call still hold the instance.
+      setImmediate(collectGarbage);
     }
     clearTimeout(this.idleTimer);
     if (this.shelf.needsSpare()) this.idleTimer = setTimeout(() => void this.shelf.prepare(), IDLE_MS);

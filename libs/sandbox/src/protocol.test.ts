@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { limits } from '#libs/core';
+import { parseFromThread } from './protocol.js';
+
+const writes = [
+  { key: 'k', json: '1' },
+  { key: 'gone', json: null },
+];
+
+it.each([
+  { type: 'ready', imageVersion: 'a'.repeat(64) },
+  { type: 'refused', reason: 'no' },
+  { type: 'output', cell: 1, kind: 'console', text: '' },
+  { type: 'boundary', cell: 1, items: 0 },
+  { type: 'timer', cell: 1, id: 1, delayMs: 0.5 },
+  { type: 'untimer', cell: 1, id: 1 },
+  { type: 'waiting', cell: 1, cpuMs: 0.1 },
+  { type: 'reached', cell: 1, end: { kind: 'completed', writes } },
+  { type: 'ended', cell: 1, end: { kind: 'stopped' }, cpuMs: 1, retire: null },
+  {
+    type: 'ended',
+    cell: 1,
+    end: { kind: 'failed', code: 'stalled', message: 'm', frames: '', writes },
+    cpuMs: 1,
+    retire: 'x',
+  },
+])('accepts $type', (message) => {
+  expect(parseFromThread(message)).toBe(message);
+});
+
+it.each([
+  null,
+  'ready',
+  { type: 'other', cell: 1 },
+  { type: 'output', cell: -1, kind: 'text', text: '' },
+  { type: 'output', cell: 1, kind: 'image', text: '' },
+  { type: 'output', cell: 1, kind: 'text', text: 5 },
+  { type: 'timer', cell: 1, id: 1, delayMs: Number.NaN },
+  { type: 'waiting', cell: 1, cpuMs: '1' },
+  { type: 'ended', cell: 1, end: { kind: 'completed' }, cpuMs: 1, retire: null },
+  {
+    type: 'ended',
+    cell: 1,
+    end: { kind: 'failed', code: 'mine', message: '', frames: '', writes },
+    cpuMs: 1,
+    retire: null,
+  },
+  { type: 'ended', cell: 1, end: { kind: 'completed', writes: [{ key: 1, json: '1' }] }, cpuMs: 1, retire: null },
+  {
+    type: 'ended',
+    cell: 1,
+    end: { kind: 'completed', writes: [{ key: 'k'.repeat(limits.valueKeyChars + 1), json: '1' }] },
+    cpuMs: 1,
+    retire: null,
+  },
+  { type: 'ended', cell: 1, end: { kind: 'completed', writes }, cpuMs: 1 },
+])('refuses %j', (message) => {
+  expect(parseFromThread(message)).toBeUndefined();
+});
+
+it('takes anything without throwing', () => {
+  const types = fc.constantFrom(
+    'ready',
+    'refused',
+    'output',
+    'boundary',
+    'timer',
+    'untimer',
+    'waiting',
+    'reached',
+    'ended',
+  );
+  const message = fc.oneof(
+    fc.anything(),
+    fc.record(
+      {
+        type: types,
+        cell: fc.nat(),
+        end: fc.anything(),
+        text: fc.anything(),
+        cpuMs: fc.anything(),
+        retire: fc.anything(),
+      },
+      { requiredKeys: ['type'] },
+    ),
+  );
+  fc.assert(
+    fc.property(message, (value) => {
+      const parsed = parseFromThread(value);
+      expect(parsed === undefined || parsed === value).toBe(true);
+    }),
+  );
+});
