@@ -30,7 +30,7 @@ describe('defaults', () => {
       tracing: false,
       warnings: [],
       database: { url: base.DATABASE_URL, poolSize: 10 },
-      redis: { url: base.REDIS_URL, queueUrl: base.REDIS_URL },
+      redis: { url: base.REDIS_URL, queueUrl: base.REDIS_URL, prefix: '{cellar}' },
       host: '127.0.0.1',
       port: 3000,
       opsPort: undefined,
@@ -85,6 +85,7 @@ describe('given values', () => {
     expect(config).toMatchObject({ host: '0.0.0.0', port: 0, opsPort: 9000, logLevel: 'silent' });
     expect(config.redis.queueUrl).toBe('rediss://:pw@queue:6380/1');
     expect(config.database.poolSize).toBe(3);
+    expect(loadWorkerConfig({ ...base, CELLAR_REDIS_PREFIX: 'blue' }).redis.prefix).toBe('{blue}');
     expect(config.limits).toEqual({ maxObserveMs: 55_000, maxOutputTokens: 20_000, retentionMs: 60_000, drainMs: 0 });
     expect(loadWorkerConfig({ ...base, WORKER_SLOTS: '6', CELLAR_WORKER_PORT: '9100' })).toMatchObject({
       slots: 6,

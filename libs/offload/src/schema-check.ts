@@ -105,6 +105,7 @@ function compile(schema: object, pointer: string, parts: readonly Subschema[]): 
     const detail = `points at nothing: ${shorten(JSON.stringify(missing))}`;
     return [{ pointer: `${part.pointer}/$ref`, detail }];
   } finally {
+    // The cache would grow with every schema that was ever seen.
     ajv.removeSchema(schema);
   }
 }

@@ -143,7 +143,7 @@ function parseOptions<Name extends string>(text: string, directive: Directive<Na
 }
 
 function wholeNumber(name: string, given: unknown, { min, max }: Key<string>): number {
-  if (typeof given === 'number' && Number.isSafeInteger(given) && given >= min && given <= max) return given + 0;
+  if (typeof given === 'number' && Number.isInteger(given) && given >= min && given <= max) return given + 0;
   const kind = min > 0 ? 'a positive' : 'a non-negative';
   throw new InvalidPragmaError(
     `${name} is ${quote(JSON.stringify(given))}, but must be ${kind} whole number up to ${max}.`,

@@ -85,6 +85,12 @@ const table: [run: () => void, message: string, level: number, metric: RegExp][]
     40,
     /cellar_dependency_failures_total\{dependency="redis"\} 1\n/,
   ],
+  [
+    () => events.faulted('round failed', new Error('e'), { round: 1 }),
+    'round failed',
+    40,
+    /cellar_faults_total\{what="round failed"\} 1\n/,
+  ],
 ];
 
 beforeEach(() => void lines.splice(0));

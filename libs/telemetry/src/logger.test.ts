@@ -70,10 +70,15 @@ describe('secrets', () => {
   });
 });
 
-test('an error keeps its code, its stack and its causes', () => {
+test('an error keeps its code, its stack and its causes, and nothing else that a library hung onto it', () => {
   const lines: Record<string, unknown>[] = [];
-  const err = Object.assign(new Error('outer', { cause: new TypeError('inner') }), { code: 'E_OUTER' });
+  const err = Object.assign(new Error('outer', { cause: new TypeError('inner') }), {
+    code: 'E_OUTER',
+    command: { args: ['a value of a tenant'] },
+  });
   logTo(lines).error({ err });
-  expect(lines[0]?.err).toMatchObject({ type: 'Error', code: 'E_OUTER' });
-  expect((lines[0]?.err as { stack: string }).stack).toMatch(/outer[^]*logger\.test\.ts[^]*inner/);
+  const written = lines[0]?.err as Record<string, string>;
+  expect(Object.keys(written).sort()).toEqual(['code', 'message', 'stack', 'type']);
+  expect(written).toMatchObject({ type: 'Error', code: 'E_OUTER' });
+  expect(written.stack).toMatch(/outer[^]*logger\.test\.ts[^]*inner/);
 });

@@ -34,7 +34,10 @@ export function redactText(text: string): string {
   return clean;
 }
 
-/** How errors are written: their texts with those of their causes, and their code. */
+/**
+ * How errors are written: their texts with those of their causes, and their code. What libraries attach to them, such
+ * as the arguments of a Redis command, stays out.
+ */
 export const serializers = {
   err: (error: unknown): unknown => {
     if (!(error instanceof Error)) return error;
