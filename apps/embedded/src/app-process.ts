@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Running } from './keep-alive.js';
 
@@ -31,7 +32,9 @@ export async function startApp({ app, root, env, logFile }: AppOptions): Promise
     },
   );
   if (log !== undefined) closeSync(log);
-  const exited = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+  const exited = new Promise<number>((resolve) =>
+    child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL'])),
+  );
   const pid = await new Promise<number>((resolve, reject) => {
     child.once('error', reject);
     child.once('spawn', () => resolve(child.pid ?? 0));

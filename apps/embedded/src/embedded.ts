@@ -53,9 +53,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     }
   };
   try {
-    const port = await choosePort(config);
     const home = openHome(config.home);
     started.push(home);
+    const port = await choosePort(config);
     const secrets = openSecrets(home);
     secrets.adminKey = config.adminKey ?? secrets.adminKey;
 
