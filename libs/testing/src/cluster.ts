@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { startApp } from '../../../apps/embedded/src/app-process.js';
 import { freePort } from '../../../apps/embedded/src/services/free-port.js';
 import { CellarClient } from './client.js';
@@ -63,6 +64,7 @@ export class Cluster implements AsyncDisposable {
       CELLAR_SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`,
       HOST: '127.0.0.1',
       WORKER_SLOTS: '2',
+      CELLAR_DRAIN_MS: '1000',
       LOG_LEVEL: 'info',
       ...env,
     };
@@ -100,6 +102,14 @@ export class Cluster implements AsyncDisposable {
     const { tenantId } = await admin.ok<{ tenantId: string }>('POST', '/admin/tenants', { name });
     const { key } = await admin.ok<{ key: string }>('POST', `/admin/tenants/${tenantId}/keys`, {});
     return new CellarClient(url, key);
+  }
+
+  /** Takes all that this cluster has in Redis away. */
+  async emptyRedis(): Promise<void> {
+    const redis = new Redis(this.redisUrl);
+    const keys = await redis.keys(`{${this.redisPrefix}}*`);
+    if (keys.length > 0) await redis.del(keys);
+    redis.disconnect();
   }
 
   /** All that the processes have logged. */
