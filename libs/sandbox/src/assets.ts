@@ -1,10 +1,10 @@
-/// <reference path="./webassembly.d.ts" />
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { limits } from '#libs/core';
+import './webassembly.js';
 
 const require = createRequire(import.meta.url);
 

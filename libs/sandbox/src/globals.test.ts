@@ -5,10 +5,7 @@ let pool: TestPool;
 beforeAll(async () => {
   pool = await TestPool.create();
 });
-afterAll(async () => {
-  expect(pool.retired).toEqual([]);
-  await pool[Symbol.asyncDispose]();
-});
+afterAll(() => pool.close());
 
 const LANGUAGE =
   'AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Date Error EvalError ' +

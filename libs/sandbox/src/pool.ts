@@ -84,7 +84,7 @@ class SandboxPool implements SandboxRunner {
       const settled = (): void => signal?.removeEventListener('abort', onAbort);
       const waiter: Waiter = {
         resolve: (slot) => (settled(), resolve(slot)),
-        reject: (reason) => (settled(), reject(reason as Error)),
+        reject: (reason) => (settled(), reject(reason)),
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.waiters.add(waiter);

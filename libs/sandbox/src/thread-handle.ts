@@ -46,7 +46,7 @@ export class ThreadHandle {
       module: assets.module,
       prelude: assets.prelude,
       imageVersion: assets.imageVersion,
-      signals: this.signals.buffer as SharedArrayBuffer,
+      signals: this.signals.buffer,
       verifyRestores,
     };
     this.worker = new Worker(assets.threadEntry, {

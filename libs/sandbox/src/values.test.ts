@@ -5,10 +5,7 @@ let pool: TestPool;
 beforeAll(async () => {
   pool = await TestPool.create();
 });
-afterAll(async () => {
-  expect(pool.retired).toEqual([]);
-  await pool[Symbol.asyncDispose]();
-});
+afterAll(() => pool.close());
 
 it('gives fresh copies of what there was, and keeps copies of what is stored', async () => {
   const source = `

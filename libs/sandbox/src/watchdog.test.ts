@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 it('kills once the limit and the time to obey are over', () => {
-  const kill = vi.fn();
+  const kill = vi.fn<() => void>();
   new Watchdog(kill).watch(1000);
   vi.advanceTimersByTime(1000 + OBEY_MS - 1);
   expect(kill).not.toHaveBeenCalled();
@@ -18,7 +18,7 @@ it('kills once the limit and the time to obey are over', () => {
 });
 
 it('is called off by an answer, also by one that was in the queue', () => {
-  const kill = vi.fn();
+  const kill = vi.fn<() => void>();
   const watchdog = new Watchdog(kill);
   watchdog.watch(10);
   setImmediate(() => watchdog.release());
@@ -30,7 +30,7 @@ it('is called off by an answer, also by one that was in the queue', () => {
 });
 
 it('expects only the newest', () => {
-  const kill = vi.fn();
+  const kill = vi.fn<() => void>();
   const watchdog = new Watchdog(kill);
   watchdog.watch(10);
   watchdog.watch(5000);

@@ -76,6 +76,13 @@ export class TestPool {
     return { ...outcome, texts, lines, boundaries, elapsedMs: performance.now() - startedAt };
   }
 
+  /** Closes the pool. Throws when a listener or a thread failed, or a thread was retired that should not have been. */
+  async close(mayRetire = false): Promise<void> {
+    await this.runner[Symbol.asyncDispose]();
+    if (this.faults.length > 0) throw new AggregateError(this.faults, 'the sandbox reported faults');
+    if (this.retired.length > 0 && !mayRetire) throw new Error(`threads were retired: ${this.retired.join('; ')}`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.runner[Symbol.asyncDispose]();
   }

@@ -1,5 +1,5 @@
-/// <reference path="../webassembly.d.ts" />
 import { Buffer } from 'node:buffer';
+import '../webassembly.js';
 
 /** Thrown out of the engine when it gives up. Whoever catches it retires the thread. */
 export class EngineAbortError extends Error {

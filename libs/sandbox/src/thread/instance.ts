@@ -1,4 +1,3 @@
-/// <reference path="../webassembly.d.ts" />
 import { Buffer } from 'node:buffer';
 import {
   RELEASE_SYNC,
@@ -16,6 +15,7 @@ import {
 import { limits } from '#libs/core';
 import { deterministicImports, EngineAbortError } from './imports.js';
 import { LAYOUT } from './layout.js';
+import '../webassembly.js';
 
 type Ffi = InstanceType<Awaited<ReturnType<typeof RELEASE_SYNC.importFFI>>>;
 type Allocate = { _malloc(size: number): number; _free(address: number): void };
