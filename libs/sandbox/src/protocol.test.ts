@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { limits } from '#libs/core';
-import { parseFromThread } from './protocol.js';
+import { parseFromThread, parseToThread } from './protocol.js';
 
 const writes = [
   { key: 'k', json: '1' },
@@ -91,4 +91,33 @@ it('takes anything without throwing', () => {
       expect(parsed === undefined || parsed === value).toBe(true);
     }),
   );
+});
+
+const start = {
+  type: 'start',
+  cell: 1,
+  tenantId: 't',
+  dialect: 'exec',
+  source: '',
+  values: ['k', '1'],
+  cpuMs: 1,
+  stretchCpuMs: 1,
+  seed: [1, 2],
+};
+
+it.each([start, { type: 'resume', cell: 1, timers: [1, 2] }, { type: 'stop', cell: 1 }])('sends $type', (message) => {
+  expect(parseToThread(message)).toBe(message);
+});
+
+it.each([
+  null,
+  { type: 'stop' },
+  { type: 'go', cell: 1 },
+  { ...start, dialect: 'other' },
+  { ...start, source: 'x'.repeat(limits.sourceBytes + 1) },
+  { ...start, values: [1] },
+  { ...start, seed: [1, 2, 3] },
+  { type: 'resume', cell: 1, timers: [-1] },
+])('does not send %#', (message) => {
+  expect(parseToThread(message)).toBeUndefined();
 });

@@ -74,6 +74,39 @@ const isAmount = (value: unknown): value is number => typeof value === 'number' 
 const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.length <= max;
 const CODES: ReadonlySet<unknown> = new Set(CELL_ERROR_CODES);
 
+/** A message to a thread, checked: undefined when it has not one of the forms above or is over a size cap. */
+export function parseToThread(message: unknown): ToThread | undefined {
+  if (typeof message !== 'object' || message === null) return undefined;
+  const m = message as Record<string, unknown>;
+  if (!isCount(m['cell'])) return undefined;
+  switch (m['type']) {
+    case 'start':
+      return isStart(m) ? (m as ToThread) : undefined;
+    case 'resume':
+      return isListOf(m['timers'], isCount, limits.pendingTimers) ? (m as ToThread) : undefined;
+    case 'stop':
+      return m as ToThread;
+    default:
+      return undefined;
+  }
+}
+
+function isStart(m: Record<string, unknown>): boolean {
+  return (
+    isText(m['tenantId'], 128) &&
+    (m['dialect'] === 'exec' || m['dialect'] === 'codemode') &&
+    isText(m['source'], limits.sourceBytes) &&
+    isListOf(m['values'], (value) => isText(value, limits.valueChars), 2 * limits.valuesChars) &&
+    isAmount(m['cpuMs']) &&
+    isAmount(m['stretchCpuMs']) &&
+    isListOf(m['seed'], isCount, 2)
+  );
+}
+
+function isListOf(value: unknown, isPart: (part: unknown) => boolean, maxLength: number): boolean {
+  return Array.isArray(value) && value.length <= maxLength && value.every(isPart);
+}
+
 /** A message from a thread, checked: undefined when it has not one of the forms above or is over a size cap. */
 export function parseFromThread(message: unknown): FromThread | undefined {
   if (typeof message !== 'object' || message === null) return undefined;

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ThreadSetup, ToThread } from '../protocol.js';
+import { parseToThread, type ThreadSetup } from '../protocol.js';
 import { startThread } from './thread.js';
 
 const port = parentPort;
@@ -7,4 +7,10 @@ if (port === null) throw new Error('This file is the entry of a sandbox thread; 
 const setup = workerData as ThreadSetup;
 
 const thread = await startThread(setup, (message) => port.postMessage(message));
-if (thread !== undefined) port.on('message', (message: ToThread) => void thread.receive(message));
+if (thread !== undefined) {
+  port.on('message', (message: unknown) => {
+    const known = parseToThread(message);
+    if (known === undefined) throw new Error('a message that is not in the protocol');
+    void thread.receive(known);
+  });
+}
