@@ -6,7 +6,7 @@ import type { CellStopper } from './cells/cell-stopper.js';
 export function doorbellListener(observer: CellObserver, stopper: CellStopper): DoorbellListener {
   return {
     ring: (bell) => {
-      if (bell.kind === 'cell') observer.observations.ring(bell.token);
+      if (bell.kind === 'cell') observer.observations.ring(bell.token, bell.end);
       else if (bell.kind === 'stopped') stopper.confirmed(bell.cellId);
     },
     resubscribed: () => observer.observations.ringAll(),

@@ -24,38 +24,56 @@ export function checkViews(bindings: readonly BoundTools[]): void {
   const masks = new Map<string, bigint>();
   for (const [binding, { toolset, tools }] of bindings.entries()) {
     const others = together[binding] ?? 0n;
+    const mine = bit(binding);
     for (const tool of tools) {
       const identifier = toolIdentifier(tool);
       if (refusedIdentifiers.has(identifier)) throw refused(tool, toolset, identifier);
       const mask = masks.get(identifier) ?? 0n;
-      const known = places.get(identifier) ?? [];
       if ((mask & others) !== 0n) {
-        const other = known.find((place) => (others & bit(place.binding)) !== 0n);
+        const other = places.get(identifier)?.find((place) => (others & bit(place.binding)) !== 0n);
         if (other) throw collision(other, { binding, tool }, bindings, identifier);
       }
-      masks.set(identifier, mask | bit(binding));
-      places.set(identifier, [...known, { binding, tool }]);
+      masks.set(identifier, mask | mine);
+      const known = places.get(identifier);
+      if (known) known.push({ binding, tool });
+      else places.set(identifier, [{ binding, tool }]);
     }
   }
 }
 
-/**
- * For each binding, as one bit each, the bindings that some writer sees beside it. One pass over all members: they may
- * be millions, and pairs of lists would take their square.
- */
+/** Members who are in the same bindings: those of the parent group, and one more. */
+interface Group {
+  parent: Group | undefined;
+  binding: number;
+}
+
+/** For each binding, as one bit each, the bindings that some writer sees together with it, itself included. */
 function seenTogether(bindings: readonly BoundTools[]): bigint[] {
-  const ofMember = new Map<string, bigint>();
-  let everyones = 0n;
-  let somebodys = 0n;
-  for (const [index, { memberIds }] of bindings.entries()) {
-    if (memberIds === undefined) everyones |= bit(index);
-    else if (memberIds.length > 0) somebodys |= bit(index);
-    for (const member of memberIds ?? []) ofMember.set(member, (ofMember.get(member) ?? 0n) | bit(index));
+  const everyones = bindings.reduce((all, { memberIds }, i) => (memberIds === undefined ? all | bit(i) : all), 0n);
+  const together = bindings.map(({ memberIds }) => (memberIds === undefined ? everyones : 0n));
+  for (const group of groupMembers(bindings)) {
+    let seen = everyones;
+    for (let at: Group | undefined = group; at; at = at.parent) seen |= bit(at.binding);
+    for (const [index, others] of together.entries()) if ((seen & bit(index)) !== 0n) together[index] = others | seen;
   }
-  return bindings.map(({ memberIds }) => {
-    if (memberIds === undefined) return everyones | somebodys;
-    return memberIds.reduce((all, member) => all | (ofMember.get(member) ?? 0n) | everyones, 0n);
-  });
+  return together;
+}
+
+/** Members by the bindings they are in. There may be a million members, yet hardly more than a few groups. */
+function groupMembers(bindings: readonly BoundTools[]): Set<Group> {
+  const groupOf = new Map<string, Group>();
+  for (const [binding, { memberIds = [] }] of bindings.entries()) {
+    const children = new Map<Group | undefined, Group>();
+    for (const member of memberIds) {
+      const parent = groupOf.get(member);
+      // Named twice in one binding is as good as once.
+      if (parent?.binding === binding) continue;
+      const group = children.get(parent) ?? { parent, binding };
+      children.set(parent, group);
+      groupOf.set(member, group);
+    }
+  }
+  return new Set(groupOf.values());
 }
 
 function bit(index: number): bigint {

@@ -20,6 +20,8 @@ export const problemKinds = {
   member_required: { status: 422, title: 'A member must be named' },
   idempotency_mismatch: { status: 422, title: 'The idempotency key belongs to another request' },
   invalid_pragma: { status: 422, title: 'The script cannot be started' },
+  // Nobody reads this one; it stands in logs and metrics, where it must not look like a fault of Cellar.
+  client_gone: { status: 499, title: 'The client went away' },
   quota_exceeded: { status: 429, title: 'A quota is used up' },
   internal: { status: 500, title: 'Something went wrong inside Cellar' },
   unavailable: { status: 503, title: 'Cellar cannot do this right now' },
