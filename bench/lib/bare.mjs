@@ -8,6 +8,8 @@ export async function startBare(redisUrl, concurrency = 1) {
   });
   await new Promise((resolve) => child.once('message', resolve));
   const queue = new Queue('bare', { connection: { url: redisUrl } });
+  queue.setMaxListeners(0);
+  // One listener per client that waits.
   const events = new QueueEvents('bare', { connection: { url: redisUrl } });
   await events.waitUntilReady();
   let n = 0;

@@ -1,4 +1,4 @@
-import type { CellJob } from '#libs/contracts';
+import type { CarriedEnd, CellJob } from '#libs/contracts';
 import { CellarError, type CellFailure, keepsValues } from '#libs/core';
 import type { Doorbells } from '#libs/events';
 import {
@@ -154,7 +154,7 @@ export class CellRun {
     const facts = { cellId: this.cellId, tenantId: owner.tenantId, dialect, cpuMs: outcome.cpuMs, wallMs };
     if (committed) {
       this.#parts.events.cellEnded({ ...facts, state: committed.state, code: committed.failure?.code });
-      this.#ring(committed.observer);
+      this.#ring(committed.observer, this.#carried(claimed, outcome, committed));
     } else {
       // The row was ended by somebody else: a stop, or the reaper.
       const row = await this.#persist(() =>
@@ -167,8 +167,27 @@ export class CellRun {
       this.#parts.doorbells.ring(processId, { kind: 'stopped', cellId: this.cellId });
   }
 
-  #ring(observer: string | null | undefined): void {
-    if (observer) this.#parts.doorbells.ringObserver(this.cellId, observer);
+  #ring(observer: string | null | undefined, end?: CarriedEnd): void {
+    if (observer) this.#parts.doorbells.ringObserver(this.cellId, observer, end);
+  }
+
+  /** The end as the observer would read it; undefined when the row holds more than came with the end. */
+  #carried(claimed: ClaimedCell, outcome: CellOutcome, committed: CommittedEnd): CarriedEnd | undefined {
+    const { first, items } = this.#output.chunk();
+    const { state, failure, boundary, collected, timings } = committed;
+    if (state === 'terminated' || boundary !== null || collected !== first) return undefined;
+    const { dialect, options, owner } = claimed;
+    return {
+      tenantId: owner.tenantId,
+      dialect,
+      state,
+      maxOutputTokens: options.maxOutputTokens,
+      collected,
+      items: [...items],
+      ...(failure && { failure }),
+      warnings: [...outcome.warnings],
+      timings,
+    };
   }
 
   async #commit(claimed: ClaimedCell, outcome: CellOutcome): Promise<CommittedEnd | undefined> {

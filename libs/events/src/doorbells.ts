@@ -1,4 +1,4 @@
-import { type Doorbell, doorbellSchema } from '#libs/contracts';
+import { type CarriedEnd, type Doorbell, MAX_CARRIED_CHARS, doorbellSchema } from '#libs/contracts';
 import { UnavailableError } from '#libs/core';
 import { Redis } from 'ioredis';
 
@@ -59,10 +59,15 @@ export class Doorbells implements AsyncDisposable {
       .catch((cause: unknown) => this.#options.onProblem('a doorbell was not rung', cause));
   }
 
-  /** Tells the process that observes a cell that its row has news. `observer` is `{process id}.{token}`. */
-  ringObserver(cellId: string, observer: string): void {
+  /**
+   * Tells the process that observes a cell that its row has news. `observer` is `{process id}.{token}`. An end rides
+   * along when it is small, and saves the observer the read.
+   */
+  ringObserver(cellId: string, observer: string, end?: CarriedEnd): void {
     const [processId = ''] = observer.split('.');
-    this.ring(processId, { kind: 'cell', cellId, token: observer });
+    const bell: Doorbell = { kind: 'cell', cellId, token: observer };
+    const carries = end !== undefined && JSON.stringify(end).length <= MAX_CARRIED_CHARS;
+    this.ring(processId, carries ? { ...bell, end } : bell);
   }
 
   /** Rejects with {@link UnavailableError} when Redis does not answer, or this process is not subscribed. */

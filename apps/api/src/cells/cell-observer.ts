@@ -1,4 +1,5 @@
 import { CellNotFoundError, ClientGoneError, type Clock, ObserverBusyError, type Owner, isTerminal } from '#libs/core';
+import type { CarriedEnd } from '#libs/contracts';
 import type { Doorbells } from '#libs/events';
 import { type CellView, type Database, leavePlace, renewPlaces, takePlace, viewCell } from '#libs/persistence';
 import type { Events } from '#libs/telemetry';
@@ -76,6 +77,7 @@ export class CellObserver implements AsyncDisposable {
       const left = start + yieldInMs + SPILL_GRACE_MS - this.#clock.monotonic();
       await observation.news(stopSeenAt === undefined ? left : Math.min(left, CONFIRM_MS), leaving);
       if (signal.aborted) throw new ClientGoneError();
+      if (observation.end) return carried(observation, observation.end);
       const view = await viewCell(this.#db, owner, observation.cellId);
       if (view?.observer !== observation.observer) throw new CellNotFoundError();
       const now = this.#clock.monotonic();
@@ -130,4 +132,10 @@ export class CellObserver implements AsyncDisposable {
     await renewPlaces(this.#db, all);
     this.observations.ringAll();
   }
+}
+
+/** The row of a cell whose end a doorbell carried. The token in the doorbell is this observation's own. */
+function carried({ cellId, observer }: Observation, end: CarriedEnd): Observed {
+  const row = { cellId, observer, workerId: null, boundary: null, complete: true, yieldDue: false };
+  return { view: { ...row, ...end }, verdict: { state: end.state, items: end.items.length } };
 }

@@ -266,6 +266,6 @@ function waitArguments(body: PostWait): { yieldTimeMs?: number | null; maxTokens
 /** codemode: without `max_tokens`, the script's own budget holds for later answers too. */
 function forDialect(how: HowToObserve, body: PostWait, { view }: Observed): HowToObserve {
   if (view.dialect === 'exec' || typeof body.max_tokens === 'number') return how;
-  const maxTokens = view.options.maxOutputTokens;
+  const maxTokens = view.maxOutputTokens;
   return { ...how, maxTokens, effective: { ...how.effective, max_tokens: maxTokens } };
 }

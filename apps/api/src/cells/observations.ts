@@ -1,3 +1,4 @@
+import type { CarriedEnd } from '#libs/contracts';
 import { newObserverToken } from '#libs/core';
 
 /** One request that waits for one cell, in this process. Rings that come while nobody listens are remembered. */
@@ -6,6 +7,7 @@ export class Observation implements Disposable {
   /** What the row holds while this request has the place: `{process id}.{token}`. */
   readonly observer: string;
   readonly #close: () => void;
+  #end: CarriedEnd | undefined;
   #rung = false;
   #wake: (() => void) | undefined;
 
@@ -15,10 +17,16 @@ export class Observation implements Disposable {
     this.#close = close;
   }
 
-  /** There may be something in the row. */
-  ring(): void {
+  /** There may be something in the row; or it has the end, and here it is. */
+  ring(end?: CarriedEnd): void {
+    this.#end ??= end;
     this.#rung = true;
     this.#wake?.();
+  }
+
+  /** The end that a doorbell carried. */
+  get end(): CarriedEnd | undefined {
+    return this.#end;
   }
 
   /** Resolves at the next ring (also one since the last call), after `ms`, or when the signal aborts. */
@@ -59,8 +67,8 @@ export class Observations {
     return observation;
   }
 
-  ring(observer: string): void {
-    this.#byObserver.get(observer)?.ring();
+  ring(observer: string, end?: CarriedEnd): void {
+    this.#byObserver.get(observer)?.ring(end);
   }
 
   /** Everything waited for is to be looked at again: bells may have been missed. */

@@ -9,7 +9,7 @@ import {
 } from '#libs/core';
 import type { Database, Transaction } from '../database.js';
 import { writeValues } from '../values.js';
-import { fromFailure } from './rows.js';
+import { fromFailure, ms } from './rows.js';
 import type { OutputChunk, StretchRef } from './spill.js';
 
 /** How a cell ended, as it is committed. */
@@ -33,6 +33,12 @@ export interface ValuesOfEnd {
 /** What was committed; `failure` differs from the given one when the values did not fit. */
 export interface CommittedEnd {
   observer: string | null;
+  /** Items below this number had been collected. */
+  collected: number;
+  /** The observer gets the items below this number first. */
+  boundary: number | null;
+  /** As in the cell's view. */
+  timings: { queuedMs: number; wallMs: number; cpuMs: number };
   failure?: CellFailure;
   state: TerminalState;
 }
@@ -44,13 +50,22 @@ const end = {
       UPDATE cells SET state = $4, ended_at = clock_timestamp(), error_code = $5, error = $6, warnings = $7,
         cpu_ms = $8, spilled = $9::int + $10::int, complete = true
       WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running'
-      RETURNING tenant_id, id, observer
+      RETURNING tenant_id, id, observer, collected, boundary, created_at, started_at, ended_at
     ), o AS (
       INSERT INTO cell_output (tenant_id, cell_id, first, count, items)
       SELECT tenant_id, id, $9, $10, $11 FROM c WHERE $10::int > 0
     )
-    SELECT observer FROM c`,
+    SELECT observer, collected, boundary, ${ms('created_at', 'started_at')} AS queued_ms,
+      ${ms('created_at', 'ended_at')} AS wall_ms FROM c`,
 };
+
+interface EndRow {
+  observer: string | null;
+  collected: number;
+  boundary: number | null;
+  queued_ms: number;
+  wall_ms: number;
+}
 
 const lock = {
   name: 'cell-lock-running',
@@ -82,7 +97,7 @@ async function writeEnd(
   result: CellEnd,
 ): Promise<CommittedEnd | undefined> {
   const { output } = result;
-  const [row] = await on.query<{ observer: string | null }>(end, [
+  const [row] = await on.query<EndRow>(end, [
     ref.cellId,
     ref.stretch,
     ref.workerId,
@@ -94,7 +109,10 @@ async function writeEnd(
     output.items.length,
     JSON.stringify(output.items),
   ]);
-  return row && { observer: row.observer, state: result.state, failure: result.failure };
+  if (!row) return undefined;
+  const { observer, collected, boundary } = row;
+  const timings = { queuedMs: row.queued_ms, wallMs: row.wall_ms, cpuMs: result.cpuMs };
+  return { observer, collected, boundary, timings, state: result.state, failure: result.failure };
 }
 
 function tooManyValues(size: number): Pick<CellEnd, 'state' | 'failure'> {

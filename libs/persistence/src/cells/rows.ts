@@ -17,7 +17,8 @@ export interface CellView {
   dialect: Dialect;
   state: CellState;
   workerId: string | null;
-  options: CellOptions;
+  /** The script's own output budget, in estimated tokens. */
+  maxOutputTokens: number;
   observer: string | null;
   /** Items below this number have been collected. */
   collected: number;
@@ -58,7 +59,7 @@ export interface ViewRow {
 }
 
 /** Milliseconds between two timestamps, as SQL. */
-const ms = (from: string, to: string): string => `(extract(epoch FROM ${to} - ${from}) * 1000)::float8`;
+export const ms = (from: string, to: string): string => `(extract(epoch FROM ${to} - ${from}) * 1000)::float8`;
 
 /** Columns of `cells c LEFT JOIN cell_output o` that make a {@link CellView}. */
 export const viewColumns = `c.id, c.tenant_id, c.dialect, c.state, c.worker_id, c.options, c.observer, c.collected, c.boundary,
@@ -82,7 +83,7 @@ export function toView(rows: readonly ViewRow[]): CellView | undefined {
     dialect: row.dialect,
     state: row.state,
     workerId: row.worker_id,
-    options: JSON.parse(row.options) as CellOptions,
+    maxOutputTokens: (JSON.parse(row.options) as CellOptions).maxOutputTokens,
     observer: row.observer,
     collected: row.collected,
     items,
