@@ -12,7 +12,7 @@ exec 4<&0 </dev/null
 "$@" 3>&- 4<&- & service=$!
 echo $service >&3
 exec 3>&-
-{ cat <&4 >/dev/null; kill -s "$signal" $service; } 2>/dev/null & watcher=$!
+{ while read -r _; do :; done <&4; kill -s "$signal" $service; } 2>/dev/null & watcher=$!
 exec 4<&-
 wait $service; code=$?
 kill $watcher 2>/dev/null
