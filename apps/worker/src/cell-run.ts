@@ -191,7 +191,8 @@ export class CellRun {
   }
 
   async #commit(claimed: ClaimedCell, outcome: CellOutcome): Promise<CommittedEnd | undefined> {
-    const { state, failure, warnings, cpuMs } = outcome;
+    const { state, failure, warnings } = outcome;
+    const cpuMs = Math.round(outcome.cpuMs * 1_000) / 1_000;
     const end: CellEnd = { state, failure, warnings, cpuMs, output: this.#output.chunk() };
     const values: ValuesOfEnd = {
       owner: claimed.owner,
