@@ -1,4 +1,4 @@
-import type { OutputItem } from '#libs/core';
+import type { OutputJournal } from './journal.js';
 import { failureOf, type StopCause } from './failures.js';
 import type { CellListener, CellOutcome, CellProgram, RunningCell, StopReason } from './port.js';
 import { SIGNAL, type FromThread, type ScriptEnd, type ToThread } from './protocol.js';
@@ -10,6 +10,7 @@ type CellMessage = Exclude<FromThread, { type: 'ready' | 'refused' }>;
 /** What an active cell needs of its thread. */
 export interface CellThread {
   readonly signals: Int32Array;
+  readonly journal: OutputJournal;
   post(message: ToThread): void;
   /** Ends the thread for good; `ActiveCell.threadGone` follows. */
   kill(reason: string): void;
@@ -28,6 +29,8 @@ export class ActiveCell implements RunningCell {
   private cause: StopCause | undefined;
   private reached: ScriptEnd | undefined;
   private cpuMs = 0;
+  /** The last batch of output that came. */
+  private batch = 0;
   private sliceStartedAt = performance.now();
   private readonly timers = new CellTimers((ids) => this.resume(ids));
   private readonly watchdog = new Watchdog(() => this.disobeyed());
@@ -61,7 +64,8 @@ export class ActiveCell implements RunningCell {
     if (this.state === 'over') return;
     switch (message.type) {
       case 'output':
-        this.tell(() => this.listener.output([toItem(message)]));
+        this.batch = message.batch;
+        this.tell(() => this.listener.output(message.items));
         return;
       case 'boundary':
         this.tell(() => this.listener.boundary(message.items));
@@ -89,6 +93,8 @@ export class ActiveCell implements RunningCell {
   threadGone(): void {
     if (this.state === 'over') return;
     if (this.state === 'running') this.cpuMs += performance.now() - this.sliceStartedAt;
+    const rest = this.thread.journal.unposted(this.batch);
+    if (rest.length > 0) this.tell(() => this.listener.output(rest));
     this.finish(this.reached ?? { kind: 'stopped' }, () => undefined);
   }
 
@@ -158,8 +164,4 @@ export class ActiveCell implements RunningCell {
       this.onFault(error);
     }
   }
-}
-
-function toItem(message: Extract<FromThread, { type: 'output' }>): OutputItem {
-  return { kind: message.kind, text: message.text };
 }

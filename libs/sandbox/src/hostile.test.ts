@@ -59,6 +59,13 @@ describe('scripts that do not end', () => {
     await expectCleanNext();
   });
 
+  it('keeps all that was written before a kill', async () => {
+    const source = 'for (let i = 0; i < 1000; i++) text(i + "\\0é"); const a = []; a.length = 4294967295; a.sort()';
+    const result = await pool.run(source, { limits: BUDGET });
+    expect(result.failure?.code).toBe('cpu_limit');
+    expect(result.texts).toEqual(Array.from({ length: 1000 }, (_, i) => `${i}\0é`));
+  });
+
   it('is killed after exit() too, and keeps its end', async () => {
     const source =
       'store("k", 1); text({ toJSON() { new Promise(() => exit()); const a = []; a.length = 4294967295; a.sort() } })';
@@ -178,7 +185,7 @@ describe('stopping from outside', () => {
     ['waiting', 'await new Promise((r) => setTimeout(r, 60000))'],
     ['flooding', 'for (let i = 0; i < 16384; i++) text(i); for (;;) {}'],
     ['inside a built-in', 'const a = []; a.length = 4294967295; a.sort()'],
-  ])('a script that is %s', async (_name, source) => {
+  ])('a script that is %s', async (name, source) => {
     const result = await pool.run(`store("k", 1); text("before"); ${source}`, {
       onOutput: (_item, cell) => cell.stop('terminated'),
     });
@@ -186,6 +193,7 @@ describe('stopping from outside', () => {
     expect(result.failure).toBeUndefined();
     expect(result.elapsedMs).toBeLessThan(KILL_MS);
     expect(result.texts[0]).toBe('before');
+    expect(pool.retired).toHaveLength(name === 'inside a built-in' ? 1 : 0);
     await expectCleanNext();
   });
 

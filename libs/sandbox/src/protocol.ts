@@ -1,4 +1,4 @@
-import type { CellErrorCode, Dialect, ValueWrite } from '#libs/core';
+import type { CellErrorCode, Dialect, OutputItem, ValueWrite } from '#libs/core';
 import { CELL_ERROR_CODES, limits } from '#libs/core';
 import './webassembly.js';
 
@@ -12,6 +12,8 @@ export interface ThreadSetup {
   imageVersion: string;
   /** Words shared with the main side; see SIGNAL. */
   signals: SharedArrayBuffer;
+  /** Output on its way; see OutputJournal. */
+  journal: SharedArrayBuffer;
   /** Whether to compare the whole memory after every cell (tests; tens of ms per cell). */
   verifyRestores: boolean;
 }
@@ -57,7 +59,8 @@ export type FromThread =
   | { type: 'ready'; imageVersion: string }
   /** The thread will not serve, for instance because its base image has another version. */
   | { type: 'refused'; reason: string }
-  | { type: 'output'; cell: number; kind: 'text' | 'console'; text: string }
+  /** Batches are numbered from 1 in each cell. */
+  | { type: 'output'; cell: number; batch: number; items: OutputItem[] }
   | { type: 'boundary'; cell: number; items: number }
   | { type: 'timer'; cell: number; id: number; delayMs: number }
   | { type: 'untimer'; cell: number; id: number }
@@ -119,7 +122,7 @@ export function parseFromThread(message: unknown): FromThread | undefined {
 function isCellMessage(m: Record<string, unknown>): boolean {
   switch (m['type']) {
     case 'output':
-      return (m['kind'] === 'text' || m['kind'] === 'console') && isText(m['text'], limits.outputChars);
+      return isCount(m['batch']) && isListOf(m['items'], isItem, limits.outputItems);
     case 'boundary':
       return isCount(m['items']);
     case 'timer':
@@ -137,8 +140,14 @@ function isCellMessage(m: Record<string, unknown>): boolean {
   }
 }
 
+function isItem(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, text } = value as Record<string, unknown>;
+  return (kind === 'text' || kind === 'console') && isText(text, limits.outputChars);
+}
+
 /** Whether a value is how a script ended, within the size caps. */
-export function isScriptEnd(value: unknown): value is ScriptEnd {
+function isScriptEnd(value: unknown): value is ScriptEnd {
   if (typeof value !== 'object' || value === null) return false;
   const end = value as Record<string, unknown>;
   if (end['kind'] === 'stopped') return true;

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { newSeed } from '#libs/core';
 import { ActiveCell } from './active-cell.js';
 import type { SandboxAssets } from './assets.js';
+import { OutputJournal } from './journal.js';
 import type { CellListener, CellProgram, RunningCell } from './port.js';
 import { parseFromThread, SIGNAL, type FromThread, type ThreadSetup } from './protocol.js';
 
@@ -29,6 +30,7 @@ let lastCell = 0;
 export class ThreadHandle {
   state: ThreadState = 'starting';
   private readonly signals = new Int32Array(new SharedArrayBuffer(SIGNAL.count * Int32Array.BYTES_PER_ELEMENT));
+  private readonly journalMemory = OutputJournal.allocate();
   private readonly worker: Worker;
   private readonly exited: Promise<void>;
   private cell: ActiveCell | undefined;
@@ -47,6 +49,7 @@ export class ThreadHandle {
       prelude: assets.prelude,
       imageVersion: assets.imageVersion,
       signals: this.signals.buffer,
+      journal: this.journalMemory,
       verifyRestores,
     };
     this.worker = new Worker(assets.threadEntry, {
@@ -80,6 +83,7 @@ export class ThreadHandle {
     Atomics.store(this.signals, SIGNAL.boundary, 1);
     const thread = {
       signals: this.signals,
+      journal: new OutputJournal(this.journalMemory),
       post: this.worker.postMessage.bind(this.worker),
       kill: (reason: string) => this.retire(reason),
       release: (retire: string | null) => this.release(retire),

@@ -1,10 +1,12 @@
 import { beforeAll, expect, it } from 'vitest';
 import { loadEngine } from '../assets.js';
+import { OutputJournal } from '../journal.js';
 import { SIGNAL, type FromThread } from '../protocol.js';
 import { ThreadCell } from './cell.js';
 import { Guest, silentHost } from './guest.js';
 import { BaseImage } from './image.js';
 import { EngineInstance } from './instance.js';
+import { Outbox } from './outbox.js';
 
 let guest: Guest;
 let image: BaseImage;
@@ -34,10 +36,11 @@ function run(
     stretchCpuMs: 5000,
     seed,
   } as const;
-  const cell = new ThreadCell({ ...given, values: [] }, guest, signals, (message) => {
+  const outbox = new Outbox(1, new OutputJournal(OutputJournal.allocate()), (message) => {
     told.push(message);
     post(message);
   });
+  const cell = new ThreadCell({ ...given, values: [] }, guest, signals, outbox);
   guest.engine.attach(cell);
   cell.start();
   guest.engine.attach(silentHost);

@@ -1,7 +1,7 @@
 import type { JSValueConstPointer } from 'quickjs-emscripten';
 import { limits } from '#libs/core';
 import { failureOf, type StopCause } from '../failures.js';
-import { SIGNAL, type FromThread, type ScriptEnd, type ToThread } from '../protocol.js';
+import { SIGNAL, type ScriptEnd, type ToThread } from '../protocol.js';
 import { END_MESSAGE_BYTES, parseEndMessage } from './end-message.js';
 import type { Guest } from './guest.js';
 import { countLines, isFenced, wrapScript } from './guest-text.js';
@@ -9,6 +9,7 @@ import { EngineAbortError } from './imports.js';
 import type { EngineResult, GuestHost } from './instance.js';
 import { ANSWER, AS_JSON, KIND, OP } from './kinds.js';
 import { LAYOUT } from './layout.js';
+import type { Outbox } from './outbox.js';
 
 type Start = Extract<ToThread, { type: 'start' }>;
 
@@ -35,7 +36,7 @@ export class ThreadCell implements GuestHost {
     private readonly given: Start,
     private readonly guest: Guest,
     private readonly signals: Int32Array,
-    private readonly post: (message: FromThread) => void,
+    private readonly outbox: Outbox,
   ) {}
 
   /** Runs the script until it ends or waits. True when it has ended. */
@@ -85,7 +86,7 @@ export class ThreadCell implements GuestHost {
         return this.output('console', kind, payload, chars);
       case KIND.boundary:
         if (Atomics.exchange(this.signals, SIGNAL.boundary, 0) === 1) {
-          this.post({ type: 'boundary', cell: this.given.cell, items: this.items });
+          this.outbox.tell({ type: 'boundary', cell: this.given.cell, items: this.items });
         }
         return undefined;
       case KIND.timer:
@@ -101,6 +102,7 @@ export class ThreadCell implements GuestHost {
 
   shouldInterrupt(): boolean {
     if (this.isOver()) return true;
+    this.outbox.flush();
     const usedMs = performance.now() - this.sliceStartedAt;
     if (Atomics.load(this.signals, SIGNAL.stop) === 1) this.cause = 'stopped';
     else if (usedMs > this.given.stretchCpuMs) this.cause = 'stretch';
@@ -141,7 +143,7 @@ export class ThreadCell implements GuestHost {
     if (!this.isOver()) {
       if (Atomics.load(this.signals, SIGNAL.stop) === 1) this.cause = 'stopped';
       else {
-        this.post({ type: 'waiting', cell: this.given.cell, cpuMs: this.cpuMs });
+        this.outbox.tell({ type: 'waiting', cell: this.given.cell, cpuMs: this.cpuMs });
         return false;
       }
     }
@@ -153,7 +155,7 @@ export class ThreadCell implements GuestHost {
     const { cell } = this.given;
     const end = this.end ?? this.endOfCause();
     this.end = end;
-    this.post({ type: 'ended', cell, end, cpuMs: this.cpuMs, retire: this.retire?.slice(0, 1_024) ?? null });
+    this.outbox.tell({ type: 'ended', cell, end, cpuMs: this.cpuMs, retire: this.retire?.slice(0, 1_024) ?? null });
   }
 
   private endOfCause(): ScriptEnd {
@@ -190,7 +192,7 @@ export class ThreadCell implements GuestHost {
     if (text.length > room || this.items >= limits.outputItems) throw new EngineAbortError('output over its limit');
     this.chars += text.length;
     this.items += 1;
-    this.post({ type: 'output', cell: this.given.cell, kind, text });
+    this.outbox.add({ kind, text });
     return undefined;
   }
 
@@ -200,12 +202,12 @@ export class ThreadCell implements GuestHost {
       throw new EngineAbortError('an unusable timer');
     }
     this.timers.add(id);
-    this.post({ type: 'timer', cell: this.given.cell, id, delayMs });
+    this.outbox.tell({ type: 'timer', cell: this.given.cell, id, delayMs });
   }
 
   private untimer(payload: JSValueConstPointer): undefined {
     const [id] = this.numbers(payload);
-    if (id !== undefined && this.timers.delete(id)) this.post({ type: 'untimer', cell: this.given.cell, id });
+    if (id !== undefined && this.timers.delete(id)) this.outbox.tell({ type: 'untimer', cell: this.given.cell, id });
   }
 
   private numbers(payload: JSValueConstPointer): number[] {
@@ -224,7 +226,7 @@ export class ThreadCell implements GuestHost {
     }
     const { end, leaving } = parseEndMessage(json, this.outOfMemory);
     this.end = end;
-    if (leaving) this.post({ type: 'reached', cell: this.given.cell, end });
+    if (leaving) this.outbox.tell({ type: 'reached', cell: this.given.cell, end });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FromThread, ThreadSetup, ToThread } from '../protocol.js';
+import { OutputJournal } from '../journal.js';
 import { ThreadCell } from './cell.js';
 import { Guest, silentHost } from './guest.js';
 import { BaseImage } from './image.js';
@@ -6,6 +7,7 @@ import { EngineAbortError } from './imports.js';
 import { EngineInstance } from './instance.js';
 import { collectGarbage } from './garbage.js';
 import { checkRestore } from './self-check.js';
+import { Outbox } from './outbox.js';
 import { GuestShelf } from './shelf.js';
 
 /** A thread without work for this long prepares a fresh guest: not at once, lest the next cell wait for it. */
@@ -46,6 +48,7 @@ export async function startThread(
 export class SandboxThread {
   private current: { cell: number; tenantId: string; run: ThreadCell; guest: Guest } | undefined;
   private readonly signals: Int32Array;
+  private readonly journal: OutputJournal;
   private idleTimer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -55,6 +58,7 @@ export class SandboxThread {
     private readonly post: (message: FromThread) => void,
   ) {
     this.signals = new Int32Array(setup.signals);
+    this.journal = new OutputJournal(setup.journal);
   }
 
   /** Handles one message of the main side. */
@@ -62,7 +66,8 @@ export class SandboxThread {
     if (message.type === 'start') {
       if (this.current !== undefined) throw new EngineAbortError('a second cell on one thread');
       const guest = await this.shelf.take(message.tenantId);
-      const run = new ThreadCell(message, guest, this.signals, this.post);
+      const outbox = new Outbox(message.cell, this.journal, this.post);
+      const run = new ThreadCell(message, guest, this.signals, outbox);
       guest.engine.attach(run);
       this.current = { cell: message.cell, tenantId: message.tenantId, run, guest };
       if (run.start()) this.clean();
