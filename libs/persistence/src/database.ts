@@ -50,7 +50,7 @@ export class Database implements AsyncDisposable {
     this.#strict = new pg.Pool(shared);
     this.#relaxed = new pg.Pool({ ...shared, options: '-c synchronous_commit=off' });
     for (const pool of [this.#strict, this.#relaxed]) pool.on('error', (e) => options.onConnectionLost?.(e));
-    this.prisma = new PrismaClient({ adapter: new PrismaPg(this.#strict) });
+    this.prisma = withOurErrors(new PrismaClient({ adapter: new PrismaPg(this.#strict) }));
   }
 
   /** Runs one statement, committed when it returns. */
@@ -67,15 +67,19 @@ export class Database implements AsyncDisposable {
   async transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const client = await this.#strict.connect().catch(fail);
     let broken: Error | undefined;
+    // The pool listens to idle connections only; one that breaks in use would end the process.
+    const onBroken = (error: Error): void => void (broken = error);
+    client.on('error', onBroken);
     try {
       await client.query('BEGIN');
       const result = await work({ query: (statement, values) => run(client, statement, values) });
       await client.query('COMMIT');
       return result;
     } catch (error) {
-      await client.query('ROLLBACK').catch((e: Error) => (broken = e));
+      await client.query('ROLLBACK').catch(onBroken);
       return fail(error);
     } finally {
+      client.off('error', onBroken);
       client.release(broken);
     }
   }
@@ -103,6 +107,12 @@ async function run<Row>(on: pg.Pool | pg.PoolClient, statement: Statement, value
   } catch (error) {
     return fail(error);
   }
+}
+
+/** Prisma's queries fail with our errors too. */
+function withOurErrors(prisma: PrismaClient): PrismaClient {
+  const extended = prisma.$extends({ query: { $allOperations: ({ args, query }) => query(args).catch(fail) } });
+  return extended as unknown as PrismaClient;
 }
 
 function fail(error: unknown): never {
