@@ -5,6 +5,7 @@ import { type CellarClient, Cluster } from '../../libs/testing/src/index.js';
 import { type Case, play, registerTools } from './play.mjs';
 
 const folder = join(import.meta.dirname, 'cases');
+const cases = readdirSync(folder).flatMap((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Case[]);
 
 describe('conformance', () => {
   let cluster: Cluster;
@@ -16,11 +17,7 @@ describe('conformance', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  for (const file of readdirSync(folder)) {
-    describe(file.replace('.json', ''), () => {
-      for (const test of JSON.parse(readFileSync(join(folder, file), 'utf8')) as Case[]) {
-        it(test.name, async () => expect(await play(server, test)).toEqual([]));
-      }
-    });
-  }
+  it.each(cases)('$group: $name', async (test) => {
+    expect(await play(server, test)).toEqual([]);
+  });
 });

@@ -197,7 +197,7 @@ export async function play(server, test) {
   const problems = [];
   for (const [i, step] of test.steps.entries()) {
     const s = fill(step);
-    const who = { ...(s.member ? { memberId: s.member } : {}) };
+    const who = s.member ? { memberId: s.member } : {};
     const branch = s.branch ? { branchId: s.branch } : {};
     const started = performance.now();
     let r;
@@ -216,12 +216,7 @@ export async function play(server, test) {
         who,
       );
     else if (s.do === 'wait')
-      r = await settle(
-        call,
-        c,
-        await call('POST', `${c}/wait`, { cell_id: s.cell_id, ...(s.args ?? {}), ...who }),
-        who,
-      );
+      r = await settle(call, c, await call('POST', `${c}/wait`, { cell_id: s.cell_id, ...s.args, ...who }), who);
     else if (s.do === 'sleep') {
       await new Promise((done) => setTimeout(done, s.ms));
       continue;

@@ -21,7 +21,7 @@ describe('cells over two API and two worker processes', () => {
       const text = 'SELECT 1 FROM cells WHERE id = $1 AND observer IS NOT NULL AND observed';
       return (await db.query({ name: 'observed', text }, [cellId])).length > 0;
     });
-  const second = () => ann.at(cluster.apis[1]!);
+  const second = () => ann.at(cluster.api(1));
 
   it('runs a script and gives its output once', async () => {
     const conversation = await ann.conversation();

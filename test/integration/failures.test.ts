@@ -22,7 +22,7 @@ describe('what is promised when things fail', () => {
     await untilRunning(cluster, running.cellId);
     const observing = conversation.wait(running.cellId, { yield_time_ms: 60_000 });
     const queued = await conversation.exec('// @exec: {"yield_time_ms": 0}\ntext(\'ran\')');
-    cluster.workers[0]!.signal('SIGKILL');
+    cluster.worker().signal('SIGKILL');
     const killedAt = performance.now();
     const lost = await observing;
     expect(performance.now() - killedAt).toBeLessThan(15_000);
@@ -42,12 +42,12 @@ describe('what is promised when things fail', () => {
       `// @exec: {"yield_time_ms": 0}\nawait new Promise(r => setTimeout(r, 2000)); store('k', 'late'); text('late')`,
     );
     await untilRunning(cluster, cell.cellId);
-    const [worker] = cluster.workers;
-    worker!.signal('SIGSTOP');
+    const worker = cluster.worker();
+    worker.signal('SIGSTOP');
     const lost = await conversation.wait(cell.cellId, { yield_time_ms: 60_000 });
     expect(lost).toMatchObject({ state: 'failed', error: { code: 'worker_lost' } });
-    worker!.signal('SIGCONT');
-    expect(await worker!.exited).toBe(1);
+    worker.signal('SIGCONT');
+    expect(await worker.exited).toBe(1);
     await cluster.startWorker();
     expect(textsOf(await conversation.exec("text(load('k'))"))).toEqual(['undefined']);
     const { cells } = await tenant.ok<{ cells: { cellId: string; state: string }[] }>(
@@ -66,13 +66,13 @@ describe('what is promised when things fail', () => {
       .catch(() => 'cut');
     const cellId = await eventually(async () => {
       const { cells } = await tenant
-        .at(cluster.apis[1]!)
+        .at(cluster.api(1))
         .ok<{ cells: { cellId: string; state: string }[] }>('GET', `${conversation.path}/cells`);
       return cells.find((cell) => cell.state === 'running')?.cellId;
     });
-    cluster.apis[0]!.signal('SIGKILL');
+    cluster.api().signal('SIGKILL');
     expect(await cut).toBe('cut');
-    const other = conversation.through(tenant.at(cluster.apis[1]!));
+    const other = conversation.through(tenant.at(cluster.api(1)));
     const result = await eventually(() => other.wait(cellId), { withinMs: 6_000 });
     expect(result.state).toBe('completed');
     expect(textsOf(result)).toEqual(['kept', 'too']);
@@ -109,8 +109,8 @@ describe('what is promised when things fail', () => {
     await untilRunning(cluster, short.cellId);
     await untilRunning(cluster, long.cellId);
     const ends = Promise.all([short, long].map((cell) => conversation.wait(cell.cellId, { yield_time_ms: 30_000 })));
-    cluster.workers[0]!.signal('SIGTERM');
-    expect(await cluster.workers[0]!.exited).toBe(0);
+    cluster.worker().signal('SIGTERM');
+    expect(await cluster.worker().exited).toBe(0);
     const [done, drained] = await ends;
     expect(done).toMatchObject({ state: 'completed' });
     expect(drained).toMatchObject({ state: 'failed', error: { code: 'worker_draining' } });
@@ -128,8 +128,8 @@ describe('what is promised when things fail', () => {
       return cells[0]?.cellId;
     });
     await untilRunning(cluster, id);
-    cluster.apis[0]!.signal('SIGTERM');
+    cluster.api().signal('SIGTERM');
     expect((await observing).state).toBe('running');
-    expect(await cluster.apis[0]!.exited).toBe(0);
+    expect(await cluster.api().exited).toBe(0);
   });
 });

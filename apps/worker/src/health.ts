@@ -59,7 +59,7 @@ async function answer(parts: HealthParts, request: IncomingMessage, response: Se
 
 async function failing({ pings, draining }: HealthParts): Promise<string[]> {
   const names = Object.keys(pings);
-  const results = await Promise.allSettled(names.map((name) => pings[name]?.()));
+  const results = await Promise.allSettled(Object.values(pings).map((ping) => ping()));
   const away = names.filter((_, i) => results[i]?.status === 'rejected');
   return draining.aborted ? [...away, 'draining'] : away;
 }

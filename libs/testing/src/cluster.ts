@@ -95,9 +95,19 @@ export class Cluster implements AsyncDisposable {
     return this.#start('worker', { CELLAR_WORKER_PORT: String(port), ...env }, port, this.workers);
   }
 
+  /** One of the API processes, by the order of their start. */
+  api(index = 0): ClusterProcess {
+    return processAt(this.apis, index);
+  }
+
+  /** One of the worker processes, by the order of their start. */
+  worker(index = 0): ClusterProcess {
+    return processAt(this.workers, index);
+  }
+
   /** A client of the first API process, as a new tenant of its own. */
   async tenant(name = 'a tenant'): Promise<CellarClient> {
-    const url = this.apis[0]?.url ?? '';
+    const { url } = this.api();
     const admin = new CellarClient(url, this.adminKey);
     const { tenantId } = await admin.ok<{ tenantId: string }>('POST', '/admin/tenants', { name });
     const { key } = await admin.ok<{ key: string }>('POST', `/admin/tenants/${tenantId}/keys`, {});
@@ -156,6 +166,12 @@ export class Cluster implements AsyncDisposable {
     died.catch(() => undefined);
     return one;
   }
+}
+
+function processAt(processes: readonly ClusterProcess[], index: number): ClusterProcess {
+  const found = processes[index];
+  if (!found) throw new RangeError(`There are ${processes.length} such processes, and none at ${index}.`);
+  return found;
 }
 
 function readLog(file: string): string {

@@ -55,7 +55,7 @@ export interface Caller {
 /** An answer and what to do once it has been written out, or could not be. */
 export interface Answer {
   result: CellResult;
-  written(flushed: boolean): Promise<void>;
+  written: (flushed: boolean) => Promise<void>;
 }
 
 /** What the cells of this process work with. */
