@@ -89,7 +89,7 @@ module.exports = {
       from: { path: '^apps/worker/' },
       to: { path: packages('bullmq', 'bullmq-otel'), dependencyTypesNot: ['type-only'] },
     },
-    only('ioredis', '^libs/(queue|events)/', 'ioredis'),
+    only('ioredis', '^libs/(queue|events|testing)/', 'ioredis'),
     only('prisma', '^libs/persistence/|^prisma/', '@prisma/[^/]+'),
     only('pg', `^libs/(persistence|testing)/|^prisma/|${tests}`, 'pg'),
     only('quickjs', '^libs/sandbox/', 'quickjs-emscripten', 'quickjs-emscripten-core', '@jitl/[^/]+'),

@@ -1,4 +1,4 @@
-import { newTenantId, NotFoundError, randomBase32 } from '#libs/core';
+import { newTenantId, NotFoundError } from '#libs/core';
 import type { Database } from './database.js';
 
 /** A key as it is checked: whose it is and its keyed hash. */
@@ -15,11 +15,6 @@ export async function createTenant(db: Database, name: string): Promise<string> 
   const id = newTenantId();
   await db.prisma.tenant.create({ data: { id, name: JSON.stringify(name) } });
   return id;
-}
-
-/** A new key's id: 16 characters that cannot be guessed, so that key ids tell nothing of each other. */
-export function newKeyId(): string {
-  return randomBase32(16);
 }
 
 /** Keeps a key of a tenant by its hash. Throws NotFoundError for an unknown tenant. */
