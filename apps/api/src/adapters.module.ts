@@ -56,7 +56,13 @@ export class AdaptersModule {
           new Upkeep({ store: upkeepStore(db), queue, doorbells, events, clock: systemClock }),
       },
     ];
-    const queue = QueueModule.register({ url: redis.queueUrl, prefix: redis.prefix, role: 'producer', tracing });
+    const queue = QueueModule.register({
+      url: redis.queueUrl,
+      prefix: redis.prefix,
+      role: 'producer',
+      tracing,
+      onProblem: (what, cause) => events.faulted(what, cause),
+    });
     return { module: AdaptersModule, imports: [queue], providers, exports: [...providers, queue] };
   }
 }

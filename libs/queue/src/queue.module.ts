@@ -14,6 +14,8 @@ export interface QueueOptions {
   role: 'producer' | 'consumer';
   /** Spans over the queue: one trace from the request to the worker. */
   tracing: boolean;
+  /** Told of what goes wrong with the connection; it mends itself. */
+  onProblem?: (what: string, cause: unknown) => void;
 }
 
 /**
@@ -39,11 +41,21 @@ export class QueueModule {
       module: QueueModule,
       imports: [queue],
       providers: [
-        { provide: CellQueue, inject: [getQueueToken(CELL_QUEUE)], useFactory: (q: Queue) => new CellQueue(q) },
+        {
+          provide: CellQueue,
+          inject: [getQueueToken(CELL_QUEUE)],
+          useFactory: (q: Queue) => new CellQueue(listening(q, options)),
+        },
       ],
       exports: [queue, CellQueue],
     };
   }
+}
+
+/** A queue that nobody listens to writes its errors to the console. */
+function listening(queue: Queue, { onProblem }: QueueOptions): Queue {
+  queue.on('error', (cause) => onProblem?.('the connection of the queue broke', cause));
+  return queue;
 }
 
 /** How workers consume (6. Architecture): short locks, so that a dead worker's job is seen soon; started by hand. */
