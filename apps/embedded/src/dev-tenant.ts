@@ -1,4 +1,6 @@
+import type { ApiConfig } from '#libs/config';
 import { z } from 'zod';
+import { ensureDevKey } from './dev-key.js';
 import { client, HttpFailure } from './http.js';
 import type { Secrets } from './secrets.js';
 
@@ -16,12 +18,29 @@ async function works(url: string, key: string): Promise<boolean> {
   }
 }
 
-/** The development tenant and a key of it that works: those of the last start, or new ones. */
-export async function devTenant(url: string, secrets: Secrets): Promise<{ tenantId: string; apiKey: string }> {
+/** What making the development tenant needs to know. */
+export interface DevTenantOptions {
+  url: string;
+  /** Where the admin routes are. */
+  adminUrl: string;
+  /** As the API read it. */
+  config: ApiConfig;
+  /** The key of CELLAR_DEV_KEY. */
+  devKey: string | undefined;
+  secrets: Secrets;
+}
+
+/** The development tenant and a key of it that works: the chosen one, that of the last start, or a new one. */
+export async function devTenant(options: DevTenantOptions): Promise<{ tenantId: string; apiKey: string }> {
+  const { url, adminUrl, config, devKey, secrets } = options;
   const { tenantId, apiKey } = secrets;
-  if (tenantId !== undefined && apiKey !== undefined && (await works(url, apiKey))) return { tenantId, apiKey };
-  const admin = client(url, secrets.adminKey);
-  const made = await admin.send('POST', '/admin/tenants', { name: 'dev' }, tenantSchema);
-  const { key } = await admin.send('POST', `/admin/tenants/${made.tenantId}/keys`, { name: 'npm start' }, keySchema);
-  return { tenantId: made.tenantId, apiKey: key };
+  const admin = client(adminUrl, config.adminKey);
+  const known = tenantId !== undefined && apiKey !== undefined && (await works(url, apiKey));
+  const newTenant = async (): Promise<string> =>
+    known ? tenantId : (await admin.send('POST', '/admin/tenants', { name: 'dev' }, tenantSchema)).tenantId;
+  if (devKey !== undefined) return { tenantId: await ensureDevKey(config, devKey, newTenant), apiKey: devKey };
+  if (known) return { tenantId, apiKey };
+  const made = await newTenant();
+  const { key } = await admin.send('POST', `/admin/tenants/${made}/keys`, { name: 'npm start' }, keySchema);
+  return { tenantId: made, apiKey: key };
 }

@@ -1,4 +1,4 @@
-import type { EmbeddedConfig } from '#libs/config';
+import { loadApiConfig, type EmbeddedConfig } from '#libs/config';
 import { migrate } from '../../../prisma/migrate.js';
 import { Apps } from './apps.js';
 import { startBacking } from './backing.js';
@@ -65,6 +65,16 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     await progress.step('Applying migrations', () => migrate(backing.databaseUrl));
     signal.throwIfAborted();
 
+    const appEnv = {
+      ...env,
+      ...(config.secretKeys === undefined && { CELLAR_SECRET_KEY: secrets.secretKey }),
+      HOST: config.host,
+      DATABASE_URL: backing.databaseUrl,
+      REDIS_URL: backing.redisUrl,
+      CELLAR_ADMIN_KEY: secrets.adminKey,
+      PORT: String(port),
+    };
+    const api = loadApiConfig(appEnv);
     const url = urlOf(config.host, port);
     let writeDevFile = (): void => undefined;
     const apps = await progress.step('Starting the API and a worker', () =>
@@ -72,15 +82,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
         root,
         url,
         progress,
-        env: {
-          CELLAR_SECRET_KEY: secrets.secretKey,
-          HOST: config.host,
-          ...env,
-          DATABASE_URL: backing.databaseUrl,
-          REDIS_URL: backing.redisUrl,
-          CELLAR_ADMIN_KEY: secrets.adminKey,
-          PORT: String(port),
-        },
+        env: appEnv,
         logFile: (app) => (showLogs ? undefined : home.file(`logs/${app}.log`)),
         onRestart: () => writeDevFile(),
       }),
@@ -88,7 +90,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     started.push(apps);
     signal.throwIfAborted();
 
-    const { tenantId, apiKey } = await devTenant(url, secrets);
+    const adminUrl = urlOf(config.host, api.opsPort ?? port);
+    const { tenantId, apiKey } = await devTenant({ url, adminUrl, config: api, devKey: config.devKey, secrets });
     saveSecrets(home, { ...openSecrets(home), tenantId, apiKey });
     const output = await progress.step('Running a sample script', () => runSample(url, apiKey));
     writeDevFile = () => home.writeDevFile({ url, apiKey, adminKey: secrets.adminKey, pids: apps.pids });
