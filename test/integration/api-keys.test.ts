@@ -35,7 +35,8 @@ describe('keys', () => {
       expect(reply.status).toBe(401);
       expect(reply.headers.get('www-authenticate')).toBe('Bearer');
     }
-    for (const headers of [{}, { authorization: key }, { authorization: `Basic ${key}` }]) {
+    const odd: Record<string, string>[] = [{}, { authorization: key }, { authorization: `Basic ${key}` }];
+    for (const headers of odd) {
       expect((await fetch(api.url + PATH, { headers })).status).toBe(401);
     }
   });

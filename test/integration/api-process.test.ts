@@ -1,6 +1,7 @@
 import type { CellResult, Problem } from '#libs/contracts';
+import { Database } from '#libs/persistence';
 import { describe, expect, it } from 'vitest';
-import { CellarClient, eventually, testDatabase, testRedis } from '../../libs/testing/src/index.js';
+import { CellarClient, Cluster, eventually, testDatabase, testRedis } from '../../libs/testing/src/index.js';
 import { startTestApi } from './api-fixture.js';
 import { TcpGate } from './tcp-gate.js';
 
@@ -65,17 +66,22 @@ describe('one API process', () => {
   });
 
   it('answers what is observed before it ends, and takes no more', async () => {
-    const api = await startTestApi();
+    await using own = await testDatabase();
+    await using database = new Database({ url: own.url, poolSize: 1, applicationName: 'test' });
+    const api = await startTestApi({ DATABASE_URL: own.url });
     const client = await api.tenant();
     await client.ok('PUT', '/v1/conversations/c', { kind: 'direct' });
     const observing = client.send<CellResult>('POST', '/v1/conversations/c/exec', { source: 'text(1)' });
     await eventually(
-      async () => (await client.ok<{ cells: [] }>('GET', '/v1/conversations/c/cells')).cells.length === 1,
+      async () => (await client.ok<{ cells: unknown[] }>('GET', '/v1/conversations/c/cells')).cells.length === 1,
     );
     await api[Symbol.asyncDispose]();
     expect(await observing).toMatchObject({ status: 200, body: { state: 'running' } });
     expect((await observing).headers.get('connection')).toBe('close');
     await expect(fetch(`${api.url}/health/live`)).rejects.toThrow();
+    const places = { name: 'places', text: 'SELECT state, observer, observed FROM cells' };
+    expect(await database.query(places, [])).toEqual([{ state: 'queued', observer: null, observed: true }]);
+    expect(api.log.filter((line) => (JSON.parse(line) as { level: number }).level >= 40)).toEqual([]);
   });
 
   it('starts while Redis is away, says what is missing, and recovers without a restart', async () => {
@@ -129,6 +135,44 @@ describe('one API process', () => {
     await gate.open();
     await eventually(async () => (await ready(api.url)) === 200);
     expect((await client.send('PUT', '/v1/conversations/c', { kind: 'direct' })).status).toBe(200);
+  });
+});
+
+describe('an API process of its own', () => {
+  it('answers what it observes at SIGTERM and ends with code 0', async () => {
+    await using cluster = await Cluster.start({ apis: 1, workers: 0 });
+    const conversation = await (await cluster.tenant()).conversation();
+    const observing = conversation.exec('text(1)');
+    await eventually(async () => {
+      const { cells } = await conversation.client.ok<{ cells: unknown[] }>('GET', `${conversation.path}/cells`);
+      return cells.length === 1;
+    });
+    const [api] = cluster.apis;
+    api?.signal('SIGTERM');
+    expect(await observing).toMatchObject({ state: 'running' });
+    expect(await api?.exited).toBe(0);
+    expect(cluster.logs()).not.toContain('"level":50');
+  });
+
+  it('ends with code 0 while Redis is away', async () => {
+    await using gate = new TcpGate((await testRedis()).url);
+    await gate.open();
+    await using cluster = await Cluster.start({ apis: 1, workers: 0, env: { REDIS_URL: gate.url } });
+    await gate.shut();
+    const [api] = cluster.apis;
+    api?.signal('SIGTERM');
+    expect(await api?.exited).toBe(0);
+  });
+
+  it('ends with code 0 while Postgres is away', async () => {
+    await using own = await testDatabase();
+    await using gate = new TcpGate(own.url);
+    await gate.open();
+    await using cluster = await Cluster.start({ apis: 1, workers: 0, env: { DATABASE_URL: gate.url } });
+    await gate.shut();
+    const [api] = cluster.apis;
+    api?.signal('SIGTERM');
+    expect(await api?.exited).toBe(0);
   });
 });
 

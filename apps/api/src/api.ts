@@ -1,8 +1,10 @@
 import type { ApiConfig } from '#libs/config';
 import { Doorbells } from '#libs/events';
 import { Database } from '#libs/persistence';
+import { CellQueue } from '#libs/queue';
 import { Events, type Logger, NestLogger } from '#libs/telemetry';
 import { Upkeep } from '#libs/upkeep';
+import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
@@ -97,16 +99,13 @@ async function subscribe(app: NestFastifyApplication): Promise<void> {
 
 /** Redis before Postgres: marks of answers that were just written still have to get there. */
 async function letGo(app: NestFastifyApplication): Promise<void> {
-  for (const owner of [Upkeep, CellObserver]) {
-    await step(app, `${owner.name} did not end`, LET_GO_MS, () =>
+  const end = (owner: symbol | Type<AsyncDisposable>): Promise<void> =>
+    step(app, `${typeof owner === 'symbol' ? owner.description : owner.name} did not end`, LET_GO_MS, () =>
       app.get<AsyncDisposable>(owner)[Symbol.asyncDispose](),
     );
-  }
-  await step(app, 'the queue was not closed', LET_GO_MS, () => app.close());
-  for (const owner of [Doorbells, OFFLOAD, Database]) {
-    const what = typeof owner === 'symbol' ? 'the offload' : owner.name;
-    await step(app, `${what} did not end`, LET_GO_MS, () => app.get<AsyncDisposable>(owner)[Symbol.asyncDispose]());
-  }
+  for (const owner of [Upkeep, CellObserver, CellQueue]) await end(owner);
+  await step(app, 'Nest did not end', LET_GO_MS, () => app.close());
+  for (const owner of [Doorbells, OFFLOAD, Database]) await end(owner);
 }
 
 /** One step that must neither fail nor stop the others. */
