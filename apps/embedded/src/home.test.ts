@@ -61,3 +61,11 @@ test('damaged secrets are told, not replaced: the data beside them depends on th
   expect(() => openSecrets(home)).toThrow(/secrets.json cannot be read/);
   expect(readFileSync(home.file('secrets.json'), 'utf8')).toBe('{}');
 });
+
+test('a home where no folder can be made is refused at once', () => {
+  const file = join(folder(), 'file');
+  writeFileSync(file, '');
+  for (const path of ['/proc/nowhere/home', join(file, 'home')]) {
+    expect(() => openHome(path)).toThrow(`The folder ${path} cannot be written.`);
+  }
+});

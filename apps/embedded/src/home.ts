@@ -1,5 +1,5 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { commandLineOf, isAlive } from './services/processes.js';
 import { StartProblem } from './start-problem.js';
@@ -65,9 +65,16 @@ function lockHome(path: string): string {
   }
 }
 
+/** Level by level: Node's own recursive mkdir never returns where a folder cannot be made, such as below /proc. */
+function makeLevels(path: string): void {
+  if (existsSync(path)) return;
+  makeLevels(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
 function makeFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeLevels(path);
     writeFileSync(join(path, '.writable'), '');
     rmSync(join(path, '.writable'));
   } catch (cause) {
