@@ -19,7 +19,10 @@ const CHECKS = [
     'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
     '--config',
     '.dependency-cruiser.cjs',
-    ...['libs', 'apps', 'prisma', 'test'],
+    'libs',
+    'apps',
+    'prisma',
+    'test',
   ],
   ['nothing unused', 'node_modules/knip/bin/knip.js', '--no-progress'],
   ['types of the tests', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json'],
@@ -49,7 +52,7 @@ function runChecks() {
 /** Every test of vitest's report counts, and every file that could not be loaded, and errors outside of tests. */
 function countTests(report, exitCode) {
   for (const file of report.testResults) {
-    const name = file.name.replace(`${root}`, '');
+    const name = file.name.replace(root, '');
     for (const { status, fullName } of file.assertionResults) {
       if (status === 'passed') count.passed += 1;
       else settle(`${name}: ${fullName}${status === 'failed' ? '' : ` (${status})`}`, false);

@@ -3,4 +3,3 @@ export * from './cluster.js';
 export * from './database.js';
 export * from './eventually.js';
 export * from './redis.js';
-export { startTestServices, type TestServices } from './services.js';
