@@ -115,7 +115,10 @@ export function postgresPrograms(account: Account | undefined): string {
   }
   const native = join(packageFolder, 'native');
   makeLinks(packageFolder);
-  for (const program of ['postgres', 'initdb']) chmodSync(join(native, 'bin', program), 0o755);
+  for (const program of ['postgres', 'initdb']) {
+    const file = join(native, 'bin', program);
+    if ((lstatSync(file).mode & 0o111) !== 0o111) chmodSync(file, 0o755);
+  }
   if (canRun(join(native, 'bin', 'postgres'), account)) return join(native, 'bin');
   if (account !== undefined) {
     const { version } = z
