@@ -119,6 +119,7 @@ CREATE TABLE "cells" (
     "observer_until" TIMESTAMPTZ(3),
     "observed" BOOLEAN NOT NULL DEFAULT false,
     "yield_at" TIMESTAMPTZ(3),
+    "spilled_for" TEXT,
     "boundary" INTEGER,
     "spilled" INTEGER NOT NULL DEFAULT 0,
     "collected" INTEGER NOT NULL DEFAULT 0,

@@ -8,8 +8,10 @@ import { CONFIRM_MS } from './cell-stopper.js';
 import { Observations, type Observation } from './observations.js';
 import { type Verdict, verdictOf } from './verdict.js';
 
-/** A worker spills at the end of the observation; its doorbell is waited for this much longer, in ms. */
-const SPILL_GRACE_MS = 150;
+/** A worker spills at the end of the observation; one that lives does so at once, and is waited for this long, in ms. */
+const SPILL_GRACE_MS = 1_000;
+/** The database's clock decides when the time is over: this process looks a little later, in ms. */
+const LOOK_LATER_MS = 2;
 /** How long a request looks again when an answer that was just written is not marked yet, and between looks, in ms. */
 const JUST_WRITTEN_MS = 100;
 const LOOK_AGAIN_MS = 10;
@@ -74,7 +76,8 @@ export class CellObserver implements AsyncDisposable {
     const leaving = AbortSignal.any([signal, this.#drain.signal]);
     let stopSeenAt: number | undefined;
     for (;;) {
-      const left = start + yieldInMs + SPILL_GRACE_MS - this.#clock.monotonic();
+      const over = start + yieldInMs - this.#clock.monotonic();
+      const left = over > 0 ? over + LOOK_LATER_MS : over + SPILL_GRACE_MS;
       await observation.news(stopSeenAt === undefined ? left : Math.min(left, CONFIRM_MS), leaving);
       if (signal.aborted) throw new ClientGoneError();
       if (observation.end) return carried(observation, observation.end);
@@ -83,7 +86,7 @@ export class CellObserver implements AsyncDisposable {
       const now = this.#clock.monotonic();
       if (view.state === 'terminated' && !view.complete) stopSeenAt ??= now;
       const verdict = verdictOf(view, {
-        timeOver: view.yieldDue || leaving.aborted || now >= start + yieldInMs + SPILL_GRACE_MS,
+        timeOver: leaving.aborted || now >= start + yieldInMs + SPILL_GRACE_MS,
         stopOver: stopSeenAt !== undefined && now >= stopSeenAt + CONFIRM_MS,
       });
       if (!verdict) continue;
@@ -136,6 +139,6 @@ export class CellObserver implements AsyncDisposable {
 
 /** The row of a cell whose end a doorbell carried. The token in the doorbell is this observation's own. */
 function carried({ cellId, observer }: Observation, end: CarriedEnd): Observed {
-  const row = { cellId, observer, workerId: null, boundary: null, complete: true, yieldDue: false };
+  const row = { cellId, observer, workerId: null, boundary: null, complete: true, yieldDue: false, spilled: true };
   return { view: { ...row, ...end }, verdict: { state: end.state, items: end.items.length } };
 }

@@ -10,7 +10,7 @@ export interface Verdict {
 
 /** What was known when the row was read. */
 export interface Moment {
-  /** The observation time is over. */
+  /** The answer cannot wait any longer, for a worker to write what there is. */
   timeOver: boolean;
   /** The worker of a stopped cell has had its time to add what the script wrote. */
   stopOver: boolean;
@@ -29,7 +29,9 @@ export function verdictOf(view: CellView, moment: Moment): Verdict | undefined {
     if (!view.complete && !moment.stopOver) return undefined;
     return { state: view.state, items: view.items.length };
   }
-  if (!moment.timeOver) return undefined;
+  // A running cell's worker writes what there is when the time is over; a queued one has nothing to write.
+  const ready = view.yieldDue && (view.state === 'queued' || view.spilled);
+  if (!ready && !moment.timeOver) return undefined;
   // The items of a codemode cell come with its end.
   return { state: 'running', items: handsOver ? view.items.length : 0 };
 }

@@ -30,6 +30,8 @@ export interface CellView {
   complete: boolean;
   /** The observation time is over, by the database's clock. */
   yieldDue: boolean;
+  /** The worker has written what there was for this observer. */
+  spilled: boolean;
   failure?: CellFailure;
   warnings: CellWarning[];
   timings: { queuedMs: number; wallMs: number; cpuMs: number };
@@ -48,6 +50,7 @@ export interface ViewRow {
   boundary: number | null;
   complete: boolean;
   yield_due: boolean | null;
+  spilled: boolean | null;
   error_code: CellErrorCode | null;
   error: string | null;
   warnings: string;
@@ -63,7 +66,8 @@ export const ms = (from: string, to: string): string => `(extract(epoch FROM ${t
 
 /** Columns of `cells c LEFT JOIN cell_output o` that make a {@link CellView}. */
 export const viewColumns = `c.id, c.tenant_id, c.dialect, c.state, c.worker_id, c.options, c.observer, c.collected, c.boundary,
-  c.complete, c.yield_at <= clock_timestamp() + interval '5 ms' AS yield_due, c.error_code, c.error, c.warnings, c.cpu_ms, o.first, o.items,
+  c.complete, c.yield_at <= clock_timestamp() + interval '5 ms' AS yield_due,
+  c.spilled_for = c.observer AS spilled, c.error_code, c.error, c.warnings, c.cpu_ms, o.first, o.items,
   ${ms('c.created_at', 'coalesce(c.started_at, c.ended_at, clock_timestamp())')} AS queued_ms,
   ${ms('c.created_at', 'coalesce(c.ended_at, clock_timestamp())')} AS wall_ms`;
 
@@ -90,6 +94,7 @@ export function toView(rows: readonly ViewRow[]): CellView | undefined {
     boundary: row.boundary,
     complete: row.complete,
     yieldDue: row.yield_due === true,
+    spilled: row.spilled === true,
     ...(row.error_code === null ? {} : { failure: toFailure(row.error_code, row.error) }),
     warnings: JSON.parse(row.warnings) as CellWarning[],
     timings: { queuedMs: Math.max(0, row.queued_ms), wallMs: Math.max(0, row.wall_ms), cpuMs: row.cpu_ms },

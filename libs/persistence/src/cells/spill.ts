@@ -18,7 +18,7 @@ const spill = {
   name: 'cell-spill',
   text: `
     WITH c AS (
-      UPDATE cells SET spilled = $4::int + $5::int,
+      UPDATE cells SET spilled = $4::int + $5::int, spilled_for = observer,
         boundary = CASE WHEN boundary IS NULL AND (NOT observed OR (observer IS NOT NULL AND observer_until > now()))
                    THEN $7::int ELSE boundary END
       WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running'
