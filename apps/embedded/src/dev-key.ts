@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { deriveKey, type ApiConfig } from '#libs/config';
+import { hashApiKey } from '#libs/core';
 import { addKey, Database, findKey } from '#libs/persistence';
 import { StartProblem } from './start-problem.js';
 
@@ -13,7 +14,7 @@ import { StartProblem } from './start-problem.js';
  */
 export async function ensureDevKey(config: ApiConfig, key: string, newTenant: () => Promise<string>): Promise<string> {
   const keyId = key.split('_')[1] ?? '';
-  const hash = createHmac('sha256', deriveKey(config.secretKeys, 'api-key-pepper').current.key).update(key).digest();
+  const hash = hashApiKey(key, deriveKey(config.secretKeys, 'api-key-pepper').current.key);
   await using db = new Database({ url: config.database.url, poolSize: 2, applicationName: 'cellar-start' });
   const row = await findKey(db, keyId);
   if (row === undefined) {

@@ -31,6 +31,11 @@ export class CellProcessor extends WorkerHost {
     return this.worker.pause(true);
   }
 
+  /** Ends the consumer. Without Redis it cannot say farewell, and is ended by force: its connection would try for ever. */
+  async stop(redisAnswers: boolean): Promise<void> {
+    await this.worker.close(!redisAnswers);
+  }
+
   @OnWorkerEvent('failed')
   failed(job: Job<CellJob> | undefined, cause: Error): void {
     this.events.faulted('a job failed; the sweeper adds it again if its cell is still queued', cause, {

@@ -4,6 +4,7 @@ import { Doorbells } from '#libs/events';
 import { Database } from '#libs/persistence';
 import type { SandboxRunner } from '#libs/sandbox';
 import { Events, type Logger, NestLogger } from '#libs/telemetry';
+import { CellQueue } from '#libs/queue';
 import { Upkeep } from '#libs/upkeep';
 import { NestFactory } from '@nestjs/core';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -62,8 +63,19 @@ export async function runWorker(config: WorkerConfig, logger: Logger, signal: Ab
   }
   events.workerDraining({ workerId, running: cells.size, drainMs: limits.drainMs });
   await cells.drain(limits.drainMs);
-  await Promise.race([app.close(), delay(CLOSE_MS, undefined, { ref: false })]);
+  const redisAnswers = await doorbells.ping().then(
+    () => true,
+    () => false,
+  );
+  await soon(processor.stop(redisAnswers));
+  await soon(app.get(CellQueue)[Symbol.asyncDispose]());
+  await soon(app.close());
   events.workerStopped({ workerId });
+}
+
+/** Waits for what may not resolve while Redis is away. */
+async function soon(closing: Promise<void>): Promise<void> {
+  await Promise.race([closing, delay(CLOSE_MS, undefined, { ref: false })]);
 }
 
 function answerBell(cells: HeldCells, bell: Doorbell, events: Events): void {

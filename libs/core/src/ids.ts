@@ -5,11 +5,19 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CELL_ID = /^c_[0-9A-HJKMNP-TV-Z]{16}$/;
 const NAME = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** `length` characters of Crockford base32 from the system's generator, 5 random bits each. */
+/** Random bytes are taken from the system in portions: one call for each id would cost more than all else about it. */
+const PORTION = 4_096;
+let portion = Buffer.alloc(0);
+let used = 0;
+
+/** `length` characters of Crockford base32 from the system's generator, 5 random bits each. At most 4,096. */
 export function randomBase32(length: number): string {
-  const bytes = randomBytes(length);
+  if (used + length > portion.length) {
+    portion = randomBytes(PORTION);
+    used = 0;
+  }
   let text = '';
-  for (const byte of bytes) text += ALPHABET[byte & 31];
+  for (const end = used + length; used < end; used++) text += ALPHABET[(portion[used] ?? 0) & 31];
   return text;
 }
 

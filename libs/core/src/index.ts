@@ -1,3 +1,4 @@
+export * from './api-key.js';
 export * from './cell.js';
 export * from './clock.js';
 export * from './errors.js';

@@ -1,8 +1,9 @@
+import { hashApiKey } from '#libs/core';
 import { type ApiConfig, type SecretKey, deriveKey } from '#libs/config';
 import type { PostKey, PostTenant } from '#libs/contracts';
 import { Database, addKey, createTenant } from '#libs/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { hashApiKey, newApiKey } from '../http/api-key.js';
+import { newApiKey } from '../http/api-key.js';
 import { API_CONFIG } from '../tokens.js';
 
 /** What the operator does: tenants and their keys. */
@@ -28,7 +29,7 @@ export class AdminService {
       keyId: made.keyId,
       tenantId,
       name,
-      hash: hashApiKey(made.key, this.#pepper),
+      hash: hashApiKey(made.key, this.#pepper.key),
       expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
     });
     return made;

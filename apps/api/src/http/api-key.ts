@@ -1,6 +1,6 @@
 import { type SecretKey } from '#libs/config';
-import { randomBase32 } from '#libs/core';
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hashApiKey, randomBase32 } from '#libs/core';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 const BEARER = /^Bearer +(\S{1,512})$/i;
 const API_KEY = /^cel_([A-Za-z0-9-]{1,64})_[A-Za-z0-9_-]{8,256}$/;
@@ -22,16 +22,11 @@ export function newApiKey(): { keyId: string; key: string } {
   return { keyId, key: `cel_${keyId}_${randomBytes(SECRET_BYTES).toString('base64url')}` };
 }
 
-/** What is kept of a key: HMAC-SHA256 of all of it under a pepper, so that a copy of the table is of no use. */
-export function hashApiKey(key: string, pepper: SecretKey): Buffer {
-  return createHmac('sha256', pepper.key).update(key).digest();
-}
-
 /** Whether a key has this hash under any pepper. Takes as long for a wrong key as for a right one. */
 export function matchesHash(key: string, hash: Uint8Array, peppers: readonly SecretKey[]): boolean {
   let matches = false;
   for (const pepper of peppers) {
-    const candidate = hashApiKey(key, pepper);
+    const candidate = hashApiKey(key, pepper.key);
     if (candidate.length === hash.length && timingSafeEqual(candidate, hash)) matches = true;
   }
   return matches;
