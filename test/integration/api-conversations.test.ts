@@ -1,5 +1,6 @@
 import { defaultSettings } from '#libs/core';
-import type { CellResult } from '#libs/contracts';
+import type { CellResult, Doorbell } from '#libs/contracts';
+import { Doorbells } from '#libs/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CellarClient, eventually } from '../../libs/testing/src/index.js';
 import { type TestApi, startTestApi } from './api-fixture.js';
@@ -40,8 +41,10 @@ describe('conversations', () => {
     const toolsets = [{ toolset: 'kit', memberIds: ['ann'], exposure: 'deferred' }];
     const settings = { mode: 'only', cpuLimitMs: 5, maxOutputTokens: 100_000 };
     await client.ok('PUT', path('kept'), { kind: 'direct', model: 'm \0 \ud800', toolsets, settings });
+    expect(await client.ok('GET', path('kept'))).toMatchObject({ settings: { cpuLimitMs: 5 } });
     const later = await client.ok('PUT', path('kept'), { kind: 'direct', settings: { cpuLimitMs: 6 } });
     expect(later).toMatchObject({ model: 'm \0 \ud800', epoch: 1, toolsets });
+    expect(await client.ok('GET', path('kept'))).toEqual(later);
     expect(later).toMatchObject({
       settings: { mode: 'only', cpuLimitMs: 6, maxOutputTokens: 20_000, wallLimitMs: 3_600_000 },
     });
@@ -83,6 +86,31 @@ describe('conversations', () => {
     expect(result.state).toBe('terminated');
     const { cellId: cell_id } = result;
     expect((await client.problem('POST', `${path('busy')}/wait`, { cell_id })).code).toBe('cell_not_found');
+  });
+
+  it('have the guests of their cells ended by the workers when the model changes', async () => {
+    await client.ok('PUT', path('running'), { kind: 'direct', model: 'one' });
+    const observing = client.ok<CellResult>('POST', `${path('running')}/exec`, { source: 'text(1)' });
+    // A worker that has the cell: it listens, and says that the guest has ended.
+    const workerId = 'worker-of-this-test';
+    const bells: Doorbell[] = [];
+    const redis = { url: api.env['REDIS_URL'] ?? '', prefix: `{${api.env['CELLAR_REDIS_PREFIX']}}` };
+    await using worker = new Doorbells({ ...redis, processId: workerId, onProblem: () => undefined });
+    await worker.listen({
+      ring: (bell) => {
+        bells.push(bell);
+        if (bell.kind === 'stop') worker.ring(bell.replyTo, { kind: 'stopped', cellId: bell.cellId });
+      },
+      resubscribed: () => undefined,
+    });
+    const claim = `UPDATE cells SET state = 'running', worker_id = $2 WHERE conversation_id = $1 RETURNING id`;
+    const { id: cellId } = await eventually(async () => {
+      const rows = await api.database.query<{ id: string }>({ name: 'claim', text: claim }, ['running', workerId]);
+      return rows[0];
+    });
+    await client.ok('PUT', path('running'), { kind: 'direct', model: 'two' });
+    expect(bells).toMatchObject([{ kind: 'stop', cellId }]);
+    expect((await observing).state).toBe('terminated');
   });
 
   it('point at a toolset that is not there', async () => {

@@ -1,5 +1,7 @@
 import type { CellResult, Problem } from '#libs/contracts';
 import { Database } from '#libs/persistence';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { CellarClient, Cluster, eventually, testDatabase, testRedis } from '../../libs/testing/src/index.js';
 import { startTestApi } from './api-fixture.js';
@@ -9,6 +11,8 @@ const get = async (url: string) => {
   const response = await fetch(url);
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
+/** Observed for longer than a process may take to end. */
+const LONG = { source: '// @exec: {"yield_time_ms": 600000}\ntext(1)' };
 const ready = async (url: string) => (await fetch(`${url}/health/ready`)).status;
 
 describe('one API process', () => {
@@ -37,6 +41,22 @@ describe('one API process', () => {
     expect(ours.map(({ msg }) => msg)).toEqual(['request failed', 'request ended']);
     for (const odd of ['a b', 'x'.repeat(129), '"'])
       expect((await send(odd)).headers.get('x-request-id')).toMatch(/^\w{16}$/);
+  });
+
+  it('keeps the correlation of a request whose body comes late', async () => {
+    await using api = await startTestApi();
+    const { key } = await api.tenant();
+    const { hostname, port } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    const head = ['PUT /v1/conversations/c HTTP/1.1', 'host: x', `authorization: Bearer ${key}`, 'x-request-id: late'];
+    socket.write(
+      [...head, 'content-type: application/json', 'content-length: 10', 'connection: close', '', '{"kin'].join('\r\n'),
+    );
+    await eventually(async () => (await get(`${api.url}/health/live`)).status === 200);
+    socket.write('d":5}');
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 400 /);
+    const failed = api.log.map((line) => JSON.parse(line) as object).filter((line) => 'code' in line);
+    expect(failed).toMatchObject([{ msg: 'request failed', correlationId: 'late' }]);
   });
 
   it('serves its description, and a page to read it, without loading anything from elsewhere', async () => {
@@ -71,7 +91,7 @@ describe('one API process', () => {
     const api = await startTestApi({ DATABASE_URL: own.url });
     const client = await api.tenant();
     await client.ok('PUT', '/v1/conversations/c', { kind: 'direct' });
-    const observing = client.send<CellResult>('POST', '/v1/conversations/c/exec', { source: 'text(1)' });
+    const observing = client.send<CellResult>('POST', '/v1/conversations/c/exec', LONG);
     await eventually(
       async () => (await client.ok<{ cells: unknown[] }>('GET', '/v1/conversations/c/cells')).cells.length === 1,
     );
@@ -142,7 +162,7 @@ describe('an API process of its own', () => {
   it('answers what it observes at SIGTERM and ends with code 0', async () => {
     await using cluster = await Cluster.start({ apis: 1, workers: 0 });
     const conversation = await (await cluster.tenant()).conversation();
-    const observing = conversation.exec('text(1)');
+    const observing = conversation.exec(LONG.source);
     await eventually(async () => {
       const { cells } = await conversation.client.ok<{ cells: unknown[] }>('GET', `${conversation.path}/cells`);
       return cells.length === 1;

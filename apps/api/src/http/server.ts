@@ -73,8 +73,6 @@ export function addHooks(server: FastifyInstance, gate: Gate): void {
     withCorrelation(request.id, done);
   });
   server.addHook('onRequest', async (request) => admit(request, gate));
-  // Reading a body continues in the connection's own context, so the correlation is entered again.
-  server.addHook('preValidation', (request, _reply, done) => withCorrelation(request.id, done));
   server.addHook('onSend', (_request, reply, _payload, done) => {
     if (gate.draining.begun) void reply.header('connection', 'close');
     done();
