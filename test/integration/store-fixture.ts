@@ -84,6 +84,11 @@ export class StoreFixture implements AsyncDisposable {
     return endCell(this.db, this.ref(cellId), end, { owner, branchId, dialect, writes });
   }
 
+  /** Ends a cell as its worker would, with nothing beside the state. */
+  async endById(cellId: string, state: 'completed' | 'failed' = 'completed'): Promise<void> {
+    await endCell(this.db, this.ref(cellId), { state, warnings: [], cpuMs: 1, output: { first: 0, items: [] } });
+  }
+
   /** Runs one cell that writes values, from its insertion to its end. */
   async write(writes: ValueWrite[], branchId = 'main'): Promise<CommittedEnd | undefined> {
     const { cellId } = await this.insert({ branchId });

@@ -50,11 +50,6 @@ export function isTerminal(state: CellState): state is TerminalState {
   return state === 'completed' || state === 'failed' || state === 'terminated';
 }
 
-/** The state as an observer sees it: a queued cell is shown as running. */
-export function shownState(state: CellState): Exclude<CellState, 'queued'> {
-  return state === 'queued' ? 'running' : state;
-}
-
 /**
  * Whether the values that a script wrote are kept at its end. exec: on success and on an ordinary failure of the
  * script; codemode: on success only.
