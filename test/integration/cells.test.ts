@@ -140,7 +140,8 @@ describe('cells over two API and two worker processes', () => {
     const same = await conversation.through(bob).waitProblem(cell.cellId, { terminate: true });
     const never = await conversation.through(bob).waitProblem('c_0000000000000000');
     const malformed = await conversation.through(bob).waitProblem('../x');
-    expect([foreign, same, malformed]).toEqual([never, never, never]);
+    const nowhere = await bob.problem('POST', '/v1/conversations/%20/wait', { cell_id: cell.cellId });
+    expect([foreign, same, malformed, nowhere]).toEqual([never, never, never, never]);
     expect((await conversation.wait(cell.cellId, { terminate: true })).state).toBe('terminated');
   });
 

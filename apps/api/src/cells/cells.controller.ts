@@ -82,7 +82,8 @@ export class CellsController {
   })
   wait(
     @Tenant() tenantId: string,
-    @Param('c', { schema: conversationIdSchema }) conversationId: string,
+    // Any id is taken: a cell of a conversation that cannot exist is a cell that does not exist.
+    @Param('c') conversationId: string,
     @Body({ schema: postWaitSchema }) body: PostWait,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CellResult> {
