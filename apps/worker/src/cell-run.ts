@@ -60,9 +60,13 @@ export class CellRun {
     return this.#guest !== undefined;
   }
 
-  /** Claims the cell and runs it on the slot to its end. Resolves when all is written, or there was nothing to do. */
-  run(slot: Slot): Promise<void> {
-    return withCorrelation(this.cellId, () => this.#run(slot));
+  /**
+   * Claims the cell and runs it on the slot. Resolves when the script has ended, or there was nothing to do; what is
+   * still to be written then is written by the function that it gives.
+   */
+  async run(slot: Slot): Promise<() => Promise<void>> {
+    const finish = await withCorrelation(this.cellId, () => this.#run(slot));
+    return () => withCorrelation(this.cellId, finish);
   }
 
   /** Stops the guest. `terminated`: the row says so already; `by` is told when the output is complete. */
@@ -87,20 +91,21 @@ export class CellRun {
     this.#yieldIn(row.yieldInMs ?? 0);
   }
 
-  async #run(slot: Slot): Promise<void> {
+  async #run(slot: Slot): Promise<() => Promise<void>> {
     const { db, events, workerId } = this.#parts;
     const attributes = { 'cellar.cell_id': this.cellId };
     const claimed = await withSpan('cell.claim', { attributes }, () => claimCell(db, this.#ref));
-    if (!claimed) return;
+    if (!claimed) return () => Promise.resolve();
     const { tenantId } = claimed.owner;
     events.cellStarted({ cellId: this.cellId, tenantId, workerId, queuedMs: claimed.queuedMs });
     const startedAt = performance.now();
     const outcome = await withSpan('cell.run', { attributes }, () => this.#execute(slot, claimed));
     clearTimeout(this.#yieldTimer);
-    await this.#spills;
-    if (this.#abandoned) return;
     const wallMs = claimed.queuedMs + performance.now() - startedAt;
-    await withSpan('cell.end', { attributes }, () => this.#finish(claimed, outcome, wallMs));
+    return async () => {
+      await this.#spills;
+      if (!this.#abandoned) await withSpan('cell.end', { attributes }, () => this.#finish(claimed, outcome, wallMs));
+    };
   }
 
   #execute(slot: Slot, claimed: ClaimedCell): Promise<CellOutcome> {

@@ -25,7 +25,10 @@ export class HeldCells implements AsyncDisposable {
     return this.#runs.size;
   }
 
-  /** Runs the cell of a job: first a thread, then the claim, so that no claimed cell waits for a thread. */
+  /**
+   * Runs the cell of a job: first a thread, then the claim, so that no claimed cell waits for a thread. The job is over
+   * when the script is: its thread is free for the next one while the end is committed.
+   */
   async run(job: CellJob): Promise<void> {
     if (this.#draining) return;
     const slot = await this.#sandbox.acquire();
@@ -36,12 +39,21 @@ export class HeldCells implements AsyncDisposable {
     const run = new CellRun(this.#parts, job);
     this.#runs.set(job.cellId, run);
     try {
-      await run.run(slot);
+      const finish = await run.run(slot);
+      void finish()
+        .catch((cause: unknown) => this.#parts.events.faulted('the end of a cell was not written', cause))
+        .finally(() => this.#gone(job.cellId));
+    } catch (error) {
+      this.#gone(job.cellId);
+      throw error;
     } finally {
       slot[Symbol.dispose]();
-      this.#runs.delete(job.cellId);
-      if (this.#runs.size === 0) this.#idle?.();
     }
+  }
+
+  #gone(cellId: string): void {
+    this.#runs.delete(cellId);
+    if (this.#runs.size === 0) this.#idle?.();
   }
 
   /** A stop was committed. Confirms at once when the cell is not here (any more). */

@@ -107,9 +107,12 @@ const mark = {
     WHERE c.id = m.id AND c.observer = m.observer AND c.collected = m.since`,
 };
 
-/** Moves the marks of answers that were written out, by compare-and-set, and frees the places (9. Protocols, 16). */
+/**
+ * Moves the marks of answers that were written out, by compare-and-set, and frees the places (9. Protocols, 16).
+ * Commits asynchronously: after a crash of Postgres an answer may be given again, which is what a crash may do.
+ */
 export async function markCollected(db: Database, answers: readonly Collected[]): Promise<void> {
-  await db.query(mark, [
+  await db.relaxed(mark, [
     answers.map((answer) => answer.cellId),
     answers.map((answer) => answer.observer),
     answers.map((answer) => answer.since),
