@@ -1,4 +1,4 @@
-// Part 8: the way of one script. The host calls `receive` and nothing else.
+// Part 9: the way of one script. The host calls `receive` and nothing else.
 
 // What the host puts around a script; the same texts stand in ../src/thread/script-text.ts.
 const OPENING = '(async()=>{';
@@ -66,8 +66,8 @@ function run(main) {
   apply(then, main(), [succeed, fail]);
 }
 
-const SHARED = { text, console: freeze(consoleObject), store, load, exit };
-const EXEC = { setTimeout: setTimer, clearTimeout: clearTimer, yield_control: yieldControl };
+const SHARED = { text, console: freeze(consoleObject), store, load, exit, tools };
+const EXEC = { setTimeout: setTimer, clearTimeout: clearTimer, yield_control: yieldControl, notify };
 
 // Assigning to a helper does nothing, in strict code too; a declaration of the same name shadows it.
 function install(helpers) {
@@ -78,7 +78,7 @@ function install(helpers) {
   }
 }
 
-const OP = { begin: 0, run: 1, refuse: 2, timer: 3, stalled: 4 };
+const OP = { begin: 0, run: 1, refuse: 2, timer: 3, stalled: 4, settle: 5 };
 
 function begin(given) {
   script = given.script;
@@ -93,8 +93,10 @@ function receive(op, argument) {
   else if (op === OP.refuse) refuse(argument);
   else if (op === OP.timer) fireTimer(argument);
   else if (op === OP.stalled) end({ code: 'stalled', message: '', frames: '', exhausted: false });
+  else if (op === OP.settle) settleCall(argument);
 }
 
 delete globalThis.SharedArrayBuffer;
 hardenAll();
 install(SHARED);
+defineProperty(globalThis, 'ALL_TOOLS', { get: readAllTools, set: () => {}, enumerable: false, configurable: false });

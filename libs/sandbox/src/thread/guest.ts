@@ -16,7 +16,7 @@ export interface GuestPointers {
   scratch: number;
 }
 
-const OPERATIONS = 5;
+const OPERATIONS = 6;
 /** Jobs run between two looks at the clock and the stop flag. */
 const JOBS_PER_BATCH = 64;
 const SCRATCH_BYTES = 32;
@@ -60,6 +60,12 @@ export class Guest {
   /** Gives the guest JSON. */
   receiveJson(operation: number, json: string): EngineResult {
     return this.receive(operation, this.engine.newString(this.pointers.context, json));
+  }
+
+  /** Gives the guest a text without NUL. Undefined when there is no memory left for it. */
+  receiveText(operation: number, text: string): EngineResult | undefined {
+    const value = this.engine.tryNewString(this.pointers.context, text);
+    return value === undefined ? undefined : this.receive(operation, value);
   }
 
   /** Gives the guest a number. */

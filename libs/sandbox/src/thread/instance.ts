@@ -22,8 +22,11 @@ type Allocate = { _malloc(size: number): number; _free(address: number): void };
 
 /** Whom an instance's guest talks to: the cell that runs, or nobody. */
 export interface GuestHost {
-  /** A message of the prelude. `payload` points at the value, `chars` is the length of a text; a number goes back. */
-  onSend(kind: number, payload: JSValueConstPointer, chars: number): number | undefined;
+  /**
+   * A message of the prelude. `payload` points at the value, `chars` is the length of a text. A number or a text
+   * without NUL goes back.
+   */
+  onSend(kind: number, payload: JSValueConstPointer, chars: number): number | string | undefined;
   /** Asked by the engine every few thousand steps; true throws what no script can catch. */
   shouldInterrupt(): boolean;
   clock(): number;
@@ -145,13 +148,21 @@ export class EngineInstance {
 
   /** A string value from text without NUL (JSON). */
   newString(context: JSContextPointer, text: string): JSValuePointer {
+    const value = this.tryNewString(context, text);
+    if (value === undefined) throw new RangeError('no memory left in the engine');
+    return value;
+  }
+
+  /** The same for text that may be large; undefined when there is no memory left for it. */
+  tryNewString(context: JSContextPointer, text: string): JSValuePointer | undefined {
     const size = Buffer.byteLength(text, 'utf8');
-    const address = this.allocate(size + 1) as BorrowedHeapCharPointer;
+    const address = this.allocator._malloc(size + 1) as BorrowedHeapCharPointer;
+    if (address === 0) return undefined;
     this.bytes.write(text, address, 'utf8');
     this.bytes[address + size] = 0;
     const value = this.ffi.QTS_NewString(context, address);
     this.free(address);
-    return value;
+    return value === 0 ? undefined : value;
   }
 
   /** Calls a guest function; `scratch` is room for the argument pointers. */
@@ -196,6 +207,8 @@ export class EngineInstance {
     const payload = this.ffi.QTS_ArgvGetJSValueConstPointer(values, 1);
     const chars = count < 3 ? 0 : this.ffi.QTS_GetFloat64(context, this.ffi.QTS_ArgvGetJSValueConstPointer(values, 2));
     const answer = this.link.host.onSend(kind, payload, chars);
-    return answer === undefined ? (0 as JSValuePointer) : this.ffi.QTS_NewFloat64(context, answer);
+    const none = 0 as JSValuePointer;
+    if (typeof answer === 'string') return this.tryNewString(context, answer) ?? none;
+    return answer === undefined ? none : this.ffi.QTS_NewFloat64(context, answer);
   }
 }
