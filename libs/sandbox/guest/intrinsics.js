@@ -39,6 +39,8 @@ const KIND = {
   call: 12,
   bytes: 13,
   note: 14,
+  image: 15,
+  audio: 16,
 };
 const AS_JSON = 64;
 

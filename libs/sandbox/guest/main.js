@@ -1,4 +1,4 @@
-// Part 9: the way of one script. The host calls `receive` and nothing else.
+// Part 10: the way of one script. The host calls `receive` and nothing else.
 
 // What the host puts around a script; the same texts stand in ../src/thread/script-text.ts.
 const OPENING = '(async()=>{';
@@ -66,7 +66,7 @@ function run(main) {
   apply(then, main(), [succeed, fail]);
 }
 
-const SHARED = { text, console: freeze(consoleObject), store, load, exit, tools };
+const SHARED = { text, console: freeze(consoleObject), image, audio, store, load, exit, tools };
 const EXEC = { setTimeout: setTimer, clearTimeout: clearTimer, yield_control: yieldControl, notify };
 
 // Assigning to a helper does nothing, in strict code too; a declaration of the same name shadows it.

@@ -1,4 +1,4 @@
-// Part 5: tools and ALL_TOOLS. The view stays with the host: names are looked up there when a script uses them, so that
+// Part 6: tools and ALL_TOOLS. The view stays with the host: names are looked up there when a script uses them, so that
 // the start of a script does not depend on how many tools there are.
 
 const TOOL_NAME_CHARS = 300;

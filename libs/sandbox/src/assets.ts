@@ -9,7 +9,18 @@ import './webassembly.js';
 const require = createRequire(import.meta.url);
 
 /** The prelude's parts, in the order in which they become one function body. */
-const PRELUDE_PARTS = ['intrinsics', 'output', 'values', 'timers', 'tools', 'random', 'errors', 'harden', 'main'];
+const PRELUDE_PARTS = [
+  'intrinsics',
+  'output',
+  'media',
+  'values',
+  'timers',
+  'tools',
+  'random',
+  'errors',
+  'harden',
+  'main',
+];
 
 /** What every thread of a pool shares. */
 export interface SandboxAssets {

@@ -176,7 +176,8 @@ function isCellMessage(m: Record<string, unknown>): boolean {
 
 function isItem(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const { kind, text } = value as Record<string, unknown>;
+  const { kind, text, data, mimeType } = value as Record<string, unknown>;
+  if (kind === 'image' || kind === 'audio') return isText(data, limits.outputChars) && isText(mimeType, 64);
   return (kind === 'text' || kind === 'console') && isText(text, limits.outputChars);
 }
 

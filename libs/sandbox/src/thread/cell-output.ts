@@ -4,9 +4,13 @@ import { limits } from '#libs/core';
 import type { Guest } from './guest.js';
 import { EngineAbortError } from './imports.js';
 import { ANSWER, AS_JSON } from './kinds.js';
+import { checkMedia, type MediaCheck, type MediaKind } from './media.js';
 import type { Outbox } from './outbox.js';
 
-/** What one script writes, on its thread: texts, console lines and notes, counted. */
+/** Largest text of a file with its whitespace, in bytes: the prelude sends no longer one. */
+const MEDIA_BYTES = 6 * limits.outputChars;
+
+/** What one script writes, on its thread: texts, console lines, files and notes, counted. */
 export class CellOutput {
   /** Items of output so far. */
   items = 0;
@@ -30,6 +34,24 @@ export class CellOutput {
     this.items += 1;
     this.outbox.add({ kind, text });
     return undefined;
+  }
+
+  /**
+   * Takes the data: URL of a file. The number of characters added; negative when they would be too many; JSON of what
+   * the text is instead of such a file.
+   */
+  media(kind: MediaKind, payload: JSValueConstPointer, chars: number): number | string {
+    const url = this.guest.textOf(payload, MEDIA_BYTES);
+    if (url === undefined) return ANSWER.noMemory;
+    const checked: MediaCheck =
+      url.length === chars ? checkMedia(kind, url) : { ok: false, problem: 'not decodable as base64' };
+    if (!checked.ok) return JSON.stringify(checked.problem);
+    const { data, mimeType } = checked;
+    if (this.chars + data.length > limits.outputChars || this.items >= limits.outputItems) return -data.length;
+    this.chars += data.length;
+    this.items += 1;
+    this.outbox.add({ kind, data, mimeType });
+    return data.length;
   }
 
   /** Takes a note, or says which limit it would break. */

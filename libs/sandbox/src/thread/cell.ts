@@ -101,6 +101,10 @@ export class ThreadCell implements GuestHost {
         return this.output.add('text', kind, payload, chars);
       case KIND.console:
         return this.output.add('console', kind, payload, chars);
+      case KIND.image:
+        return this.output.media('image', payload, chars);
+      case KIND.audio:
+        return this.output.media('audio', payload, chars);
       case KIND.note:
         return this.output.note(kind, payload, chars);
       case KIND.tool:

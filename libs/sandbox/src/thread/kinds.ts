@@ -19,6 +19,9 @@ export const KIND = {
   /** Answered with the number of UTF-8 bytes. */
   bytes: 13,
   note: 14,
+  /** Answered with the characters that were added, negative when they would be too many, or a text that says why not. */
+  image: 15,
+  audio: 16,
 } as const;
 
 /** Added to a kind when the payload is JSON of the text, because the text holds NUL or lone surrogates. */
