@@ -1,3 +1,4 @@
+import type { CellWarning } from '#libs/core';
 import type { OutputJournal } from './journal.js';
 import { failureOf, type StopCause } from './failures.js';
 import { OpenCalls } from './open-calls.js';
@@ -163,7 +164,8 @@ export class ActiveCell implements RunningCell {
 
   private toOutcome(end: ScriptEnd): CellOutcome {
     const { cpuMs } = this;
-    const common = { warnings: [], cpuMs, openCalls: this.calls.ids };
+    const warnings = end.kind === 'stopped' ? [] : end.warnings.map(toWarning);
+    const common = { warnings, cpuMs, openCalls: this.calls.ids };
     if (end.kind === 'completed') return { state: 'completed', writes: end.writes, ...common };
     if (end.kind === 'failed') {
       const { code, message, frames } = end;
@@ -183,4 +185,8 @@ export class ActiveCell implements RunningCell {
       this.onFault(error);
     }
   }
+}
+
+function toWarning(reason: string): CellWarning {
+  return { code: 'unhandled_rejection', message: `unhandled promise rejection: ${reason}` };
 }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { limits } from '#libs/core';
+import { exportTable } from './engine-binary.js';
 import './webassembly.js';
 
 const require = createRequire(import.meta.url);
@@ -18,6 +19,7 @@ const PRELUDE_PARTS = [
   'tools',
   'random',
   'errors',
+  'rejections',
   'harden',
   'main',
 ];
@@ -54,7 +56,8 @@ function guestFolder(): string {
 
 async function compileEngine(): Promise<WebAssembly.Module> {
   const fromPackage = createRequire(require.resolve('quickjs-emscripten'));
-  return WebAssembly.compile(await readFile(fromPackage.resolve('@jitl/quickjs-wasmfile-release-sync/wasm')));
+  const binary = await readFile(fromPackage.resolve('@jitl/quickjs-wasmfile-release-sync/wasm'));
+  return WebAssembly.compile(exportTable(binary));
 }
 
 /** The prelude as one function of the host's `send` that gives `receive`. The limits are part of the base image. */

@@ -18,12 +18,12 @@ it.each([
   { type: 'call', cell: 1, callId: 1, identifier: 'echo', argumentsJson: '{}' },
   { type: 'note', cell: 1, text: 'n' },
   { type: 'waiting', cell: 1, cpuMs: 0.1 },
-  { type: 'reached', cell: 1, end: { kind: 'completed', writes } },
+  { type: 'reached', cell: 1, end: { kind: 'completed', writes, warnings: [] } },
   { type: 'ended', cell: 1, end: { kind: 'stopped' }, cpuMs: 1, retire: null },
   {
     type: 'ended',
     cell: 1,
-    end: { kind: 'failed', code: 'stalled', message: 'm', frames: '', writes },
+    end: { kind: 'failed', code: 'stalled', message: 'm', frames: '', writes, warnings: ['w'] },
     cpuMs: 1,
     retire: 'x',
   },
@@ -47,19 +47,25 @@ it.each([
   {
     type: 'ended',
     cell: 1,
-    end: { kind: 'failed', code: 'mine', message: '', frames: '', writes },
+    end: { kind: 'failed', code: 'mine', message: '', frames: '', writes, warnings: ['w'] },
     cpuMs: 1,
     retire: null,
   },
-  { type: 'ended', cell: 1, end: { kind: 'completed', writes: [{ key: 1, json: '1' }] }, cpuMs: 1, retire: null },
   {
     type: 'ended',
     cell: 1,
-    end: { kind: 'completed', writes: [{ key: 'k'.repeat(limits.valueKeyChars + 1), json: '1' }] },
+    end: { kind: 'completed', writes: [{ key: 1, json: '1' }], warnings: [] },
     cpuMs: 1,
     retire: null,
   },
-  { type: 'ended', cell: 1, end: { kind: 'completed', writes }, cpuMs: 1 },
+  {
+    type: 'ended',
+    cell: 1,
+    end: { kind: 'completed', writes: [{ key: 'k'.repeat(limits.valueKeyChars + 1), json: '1' }], warnings: [] },
+    cpuMs: 1,
+    retire: null,
+  },
+  { type: 'ended', cell: 1, end: { kind: 'completed', writes, warnings: [] }, cpuMs: 1 },
 ])('refuses %j', (message) => {
   expect(parseFromThread(message)).toBeUndefined();
 });

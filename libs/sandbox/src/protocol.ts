@@ -59,8 +59,16 @@ export type ToThread =
 
 /** How a script ended, as its thread saw it. */
 export type ScriptEnd =
-  | { kind: 'completed'; writes: ValueWrite[] }
-  | { kind: 'failed'; code: CellErrorCode; message: string; frames: string; writes: ValueWrite[] }
+  | { kind: 'completed'; writes: ValueWrite[]; warnings: string[] }
+  | {
+      kind: 'failed';
+      code: CellErrorCode;
+      message: string;
+      frames: string;
+      writes: ValueWrite[];
+      /** Reasons of rejections that nobody handled. */
+      warnings: string[];
+    }
   /** The shared word or the message said stop; the main side knows why. */
   | { kind: 'stopped' };
 
@@ -82,6 +90,9 @@ export type FromThread =
   | { type: 'reached'; cell: number; end: ScriptEnd }
   /** The guest runs no more. `retire`: the thread must not serve again. */
   | { type: 'ended'; cell: number; end: ScriptEnd; cpuMs: number; retire: string | null };
+
+/** A described reason is shorter. */
+const WARNING_CHARS = 1_024;
 
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
@@ -186,7 +197,7 @@ function isScriptEnd(value: unknown): value is ScriptEnd {
   if (typeof value !== 'object' || value === null) return false;
   const end = value as Record<string, unknown>;
   if (end['kind'] === 'stopped') return true;
-  if (!areWrites(end['writes'])) return false;
+  if (!areWrites(end['writes']) || !areWarnings(end['warnings'])) return false;
   if (end['kind'] === 'completed') return true;
   return (
     end['kind'] === 'failed' &&
@@ -194,6 +205,11 @@ function isScriptEnd(value: unknown): value is ScriptEnd {
     isText(end['message'], limits.errorBytes) &&
     isText(end['frames'], limits.errorBytes)
   );
+}
+
+/** Whether a value is a list of reasons of unhandled rejections. */
+export function areWarnings(value: unknown): value is string[] {
+  return isListOf(value, (part) => isText(part, WARNING_CHARS), limits.warnings);
 }
 
 /** Whether a value is a list of changed keys within the limits of one cell. */

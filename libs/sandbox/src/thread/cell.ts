@@ -153,6 +153,10 @@ export class ThreadCell implements GuestHost {
     this.outOfMemory = true;
   }
 
+  onRejection(promise: bigint, reason: bigint, handled: boolean): void {
+    if (!this.isOver()) this.guest.receiveRejection(handled ? OP.handled : OP.rejected, promise, reason);
+  }
+
   private isOver(): boolean {
     return this.end !== undefined || this.cause !== undefined;
   }
@@ -197,7 +201,7 @@ export class ThreadCell implements GuestHost {
   private endOfCause(): ScriptEnd {
     const { cause } = this;
     if (cause === undefined || cause === 'stopped') return { kind: 'stopped' };
-    return { kind: 'failed', frames: '', writes: [], ...failureOf(cause, this.given) };
+    return { kind: 'failed', frames: '', writes: [], warnings: [], ...failureOf(cause, this.given) };
   }
 
   private pump(): void {
@@ -265,5 +269,12 @@ function fenced(source: string): ScriptEnd {
   const line = countLines(source.slice(0, source.indexOf('```')));
   const message =
     'SyntaxError: the script is wrapped in a Markdown code fence (```). Send the JavaScript alone, without the fence.';
-  return { kind: 'failed', code: 'syntax_error', message, frames: `    at script.js:${line}:1`, writes: [] };
+  return {
+    kind: 'failed',
+    code: 'syntax_error',
+    message,
+    frames: `    at script.js:${line}:1`,
+    writes: [],
+    warnings: [],
+  };
 }

@@ -15,6 +15,7 @@ import {
 import { limits } from '#libs/core';
 import { deterministicImports, EngineAbortError } from './imports.js';
 import { LAYOUT } from './layout.js';
+import { addRejectionHook } from './rejection-hook.js';
 import '../webassembly.js';
 
 type Ffi = InstanceType<Awaited<ReturnType<typeof RELEASE_SYNC.importFFI>>>;
@@ -31,6 +32,8 @@ export interface GuestHost {
   shouldInterrupt(): boolean;
   clock(): number;
   exhausted(): void;
+  /** A promise was rejected without a handler, or (`handled`) got one after that. Both are the engine's own words. */
+  onRejection(promise: bigint, reason: bigint, handled: boolean): void;
 }
 
 /** The outcome of one call into the engine. */
@@ -50,6 +53,8 @@ export class EngineInstance {
     readonly ffi: Ffi,
     private readonly allocator: Allocate,
     private readonly stackPointer: () => number,
+    /** Where the hook for rejected promises stands in the table. */
+    private readonly rejectionHook: number,
     /** Who is asked and told. Replaced for each cell. */
     private readonly link: { host: GuestHost },
   ) {
@@ -63,6 +68,7 @@ export class EngineInstance {
     const memory = new WebAssembly.Memory({ initial: limits.memoryPages, maximum: limits.memoryPages });
     const link = { host };
     let stackPointer: (() => number) | undefined;
+    let rejectionHook: number | undefined;
     const loader = load as unknown as (options: object) => Promise<ConstructorParameters<typeof FfiType>[0]>;
     const engine = await loader({
       wasmMemory: memory,
@@ -75,13 +81,18 @@ export class EngineInstance {
         });
         const made = new WebAssembly.Instance(module, { a: imports });
         stackPointer = made.exports['Oa'] as () => number;
+        rejectionHook = addRejectionHook(
+          made.exports['table'] as WebAssembly.Table,
+          (_context, promise, reason, handled) => link.host.onRejection(promise, reason, handled !== 0),
+        );
         done(made);
         return made.exports;
       },
     });
-    if (stackPointer === undefined) throw new EngineAbortError('the engine was not instantiated');
+    if (stackPointer === undefined || rejectionHook === undefined)
+      throw new EngineAbortError('the engine was not instantiated');
     const ffi = new FfiType(engine);
-    const instance = new EngineInstance(memory, ffi, engine, stackPointer, link);
+    const instance = new EngineInstance(memory, ffi, engine, stackPointer, rejectionHook, link);
     engine.callbacks = {
       callFunction: (_asyncify, context, _self, count, values) => instance.called(context, count, values),
       shouldInterrupt: () => (link.host.shouldInterrupt() ? 1 : 0),
@@ -125,6 +136,7 @@ export class EngineInstance {
     const runtime = this.ffi.QTS_NewRuntime();
     this.ffi.QTS_RuntimeSetMaxStackSize(runtime, stackBytes);
     this.ffi.QTS_RuntimeEnableInterruptHandler(runtime);
+    this.words[(runtime + LAYOUT.rejectionHookOffset) / 4] = this.rejectionHook;
     return runtime;
   }
 

@@ -31,4 +31,4 @@ export const AS_JSON = 64;
 export const ANSWER = { noMemory: 0, needsJson: 2, tooLong: 3, tooMany: 4 } as const;
 
 /** What the host may ask of the guest; the same numbers stand in guest/main.js. */
-export const OP = { begin: 0, run: 1, refuse: 2, timer: 3, stalled: 4, settle: 5 } as const;
+export const OP = { begin: 0, run: 1, refuse: 2, timer: 3, stalled: 4, settle: 5, rejected: 6, handled: 7 } as const;
