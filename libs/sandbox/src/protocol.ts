@@ -1,6 +1,16 @@
 import type { CellErrorCode, Dialect, OutputItem, ValueWrite } from '#libs/core';
-import { CELL_ERROR_CODES, limits } from '#libs/core';
+import { limits } from '#libs/core';
 import type { CallResult } from './port.js';
+import {
+  isAmount,
+  isCount,
+  isItem,
+  isListOf,
+  isScriptEnd,
+  isSettledCall,
+  isSharedView,
+  isText,
+} from './protocol-checks.js';
 import type { SharedView } from './views.js';
 import './webassembly.js';
 
@@ -91,15 +101,6 @@ export type FromThread =
   /** The guest runs no more. `retire`: the thread must not serve again. */
   | { type: 'ended'; cell: number; end: ScriptEnd; cpuMs: number; retire: string | null };
 
-/** A described reason is shorter. */
-const WARNING_CHARS = 1_024;
-
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
-const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.length <= max;
-const CODES: ReadonlySet<unknown> = new Set(CELL_ERROR_CODES);
-
 /** A message to a thread, checked: undefined when it has not one of the forms above or is over a size cap. */
 export function parseToThread(message: unknown): ToThread | undefined {
   if (typeof message !== 'object' || message === null) return undefined;
@@ -131,24 +132,6 @@ function isStart(m: Record<string, unknown>): boolean {
     isListOf(m['seed'], isCount, 2) &&
     (m['view'] === null || isSharedView(m['view']))
   );
-}
-
-function isSharedView(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, json } = value as Record<string, unknown>;
-  return isCount(id) && json instanceof SharedArrayBuffer;
-}
-
-function isSettledCall(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { callId, result } = value as Record<string, unknown>;
-  if (!isCount(callId) || typeof result !== 'object' || result === null) return false;
-  const { ok, json, message } = result as Record<string, unknown>;
-  return ok === true ? isText(json, limits.callResultChars) : ok === false && isText(message, limits.errorBytes);
-}
-
-function isListOf(value: unknown, isPart: (part: unknown) => boolean, maxLength: number): boolean {
-  return Array.isArray(value) && value.length <= maxLength && value.every(isPart);
 }
 
 /** A message from a thread, checked: undefined when it has not one of the forms above or is over a size cap. */
@@ -183,44 +166,4 @@ function isCellMessage(m: Record<string, unknown>): boolean {
     default:
       return false;
   }
-}
-
-function isItem(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { kind, text, data, mimeType } = value as Record<string, unknown>;
-  if (kind === 'image' || kind === 'audio') return isText(data, limits.outputChars) && isText(mimeType, 64);
-  return (kind === 'text' || kind === 'console') && isText(text, limits.outputChars);
-}
-
-/** Whether a value is how a script ended, within the size caps. */
-function isScriptEnd(value: unknown): value is ScriptEnd {
-  if (typeof value !== 'object' || value === null) return false;
-  const end = value as Record<string, unknown>;
-  if (end['kind'] === 'stopped') return true;
-  if (!areWrites(end['writes']) || !areWarnings(end['warnings'])) return false;
-  if (end['kind'] === 'completed') return true;
-  return (
-    end['kind'] === 'failed' &&
-    CODES.has(end['code']) &&
-    isText(end['message'], limits.errorBytes) &&
-    isText(end['frames'], limits.errorBytes)
-  );
-}
-
-/** Whether a value is a list of reasons of unhandled rejections. */
-export function areWarnings(value: unknown): value is string[] {
-  return isListOf(value, (part) => isText(part, WARNING_CHARS), limits.warnings);
-}
-
-/** Whether a value is a list of changed keys within the limits of one cell. */
-export function areWrites(value: unknown): value is ValueWrite[] {
-  if (!Array.isArray(value)) return false;
-  let chars = 0;
-  for (const write of value as readonly unknown[]) {
-    if (typeof write !== 'object' || write === null) return false;
-    const { key, json } = write as Record<string, unknown>;
-    if (!isText(key, limits.valueKeyChars) || !(json === null || isText(json, limits.valueChars))) return false;
-    chars += key.length + (json === null ? 0 : json.length);
-  }
-  return chars <= 2 * limits.valuesChars;
 }

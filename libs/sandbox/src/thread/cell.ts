@@ -1,25 +1,21 @@
-import { Buffer } from 'node:buffer';
 import type { JSValueConstPointer } from 'quickjs-emscripten';
-import { limits } from '#libs/core';
 import { failureOf, type StopCause } from '../failures.js';
 import { SIGNAL, type ScriptEnd, type ToThread } from '../protocol.js';
-import { CALL_BYTES, CellCalls } from './cell-calls.js';
+import { CellCalls } from './cell-calls.js';
 import { CellOutput } from './cell-output.js';
+import { ScriptTimers } from './cell-timers.js';
 import { END_MESSAGE_BYTES, parseEndMessage } from './end-message.js';
 import type { Guest } from './guest.js';
 import { countLines, isFenced, wrapScript } from './guest-text.js';
 import { EngineAbortError } from './imports.js';
 import type { EngineResult, GuestHost } from './instance.js';
-import { ANSWER, AS_JSON, KIND, OP } from './kinds.js';
+import { AS_JSON, KIND, OP } from './kinds.js';
 import { LAYOUT } from './layout.js';
 import type { Outbox } from './outbox.js';
 import type { ToolView } from './tool-view.js';
 
 type Start = Extract<ToThread, { type: 'start' }>;
 type Resume = Extract<ToThread, { type: 'resume' }>;
-
-const SMALL_MESSAGE_BYTES = 256;
-const NAME_BYTES = 2_048;
 
 /**
  * One script on one guest. States: running (inside `slice`), waiting (between slices), ended. CPU time is the time
@@ -34,7 +30,7 @@ export class ThreadCell implements GuestHost {
   private sliceStartedAt = 0;
   private readonly output: CellOutput;
   private readonly calls: CellCalls;
-  private readonly timers = new Set<number>();
+  private readonly timers: ScriptTimers;
   /** Why the thread must not serve again; null while it may. */
   private retire: string | null = null;
 
@@ -43,10 +39,11 @@ export class ThreadCell implements GuestHost {
     private readonly guest: Guest,
     private readonly signals: Int32Array,
     private readonly outbox: Outbox,
-    private readonly view: ToolView,
+    view: ToolView,
   ) {
     this.output = new CellOutput(given.cell, guest, outbox);
-    this.calls = new CellCalls(view);
+    this.calls = new CellCalls(given.cell, guest, outbox, view);
+    this.timers = new ScriptTimers(given.cell, guest, outbox);
   }
 
   /** Runs the script until it ends or waits. True when it has ended. */
@@ -80,7 +77,7 @@ export class ThreadCell implements GuestHost {
       }
       for (const id of timers) {
         if (this.isOver()) return;
-        if (!this.timers.delete(id)) continue;
+        if (!this.timers.take(id)) continue;
         this.entered(this.guest.receiveNumber(OP.timer, id));
         this.pump();
       }
@@ -107,31 +104,18 @@ export class ThreadCell implements GuestHost {
         return this.output.media('audio', payload, chars);
       case KIND.note:
         return this.output.note(kind, payload, chars);
-      case KIND.tool:
-        return this.view.find(this.name(payload));
-      case KIND.missingTool:
-        return JSON.stringify(this.view.describeMissing(this.name(payload)));
-      case KIND.toolNames:
-        return JSON.stringify(this.view.identifiers());
-      case KIND.allTools:
-        return JSON.stringify(this.view.list());
-      case KIND.call:
-        return this.call(payload);
-      case KIND.bytes:
-        return Buffer.byteLength(this.guest.textOf(payload, 3 * limits.argumentBytes) ?? '');
       case KIND.boundary:
         if (Atomics.exchange(this.signals, SIGNAL.boundary, 0) === 1) {
           this.outbox.tell({ type: 'boundary', cell: this.given.cell, items: this.output.items });
         }
         return undefined;
       case KIND.timer:
-        return this.timer(payload);
       case KIND.untimer:
-        return this.untimer(payload);
+        return this.timers.receive(kind, payload);
       case KIND.end:
         return this.ended(payload);
       default:
-        throw new EngineAbortError(`a message of unknown kind ${kind}`);
+        return this.calls.receive(kind, payload);
     }
   }
 
@@ -163,7 +147,7 @@ export class ThreadCell implements GuestHost {
 
   /** Nothing to run and nothing to wait for. After an exhausted memory the end message itself may be what is missing. */
   private isStalled(): boolean {
-    if (this.isOver() || this.timers.size > 0 || this.calls.areOpen || Atomics.load(this.signals, SIGNAL.stop) === 1)
+    if (this.isOver() || this.timers.arePending || this.calls.areOpen || Atomics.load(this.signals, SIGNAL.stop) === 1)
       return false;
     if (this.outOfMemory) this.cause = 'memory';
     return !this.outOfMemory;
@@ -217,40 +201,6 @@ export class ThreadCell implements GuestHost {
     if (result === undefined || result.ok || this.isOver()) return;
     if (this.outOfMemory) this.cause = 'memory';
     else throw new EngineAbortError(`the prelude threw ${this.guest.dump(result.error).slice(0, 500)}`);
-  }
-
-  private call(payload: JSValueConstPointer): number | undefined {
-    const message = this.guest.textOf(payload, CALL_BYTES);
-    if (message === undefined) return ANSWER.noMemory;
-    this.outbox.tell({ type: 'call', cell: this.given.cell, ...this.calls.start(message) });
-    return undefined;
-  }
-
-  /** A tool's name as the script wrote it: JSON of at most a few hundred characters. */
-  private name(payload: JSValueConstPointer): string {
-    return String(JSON.parse(this.guest.textOf(payload, NAME_BYTES) ?? '""'));
-  }
-
-  private timer(payload: JSValueConstPointer): undefined {
-    const [id, delayMs] = this.numbers(payload);
-    if (id === undefined || delayMs === undefined || this.timers.size >= limits.pendingTimers) {
-      throw new EngineAbortError('an unusable timer');
-    }
-    this.timers.add(id);
-    this.outbox.tell({ type: 'timer', cell: this.given.cell, id, delayMs });
-  }
-
-  private untimer(payload: JSValueConstPointer): undefined {
-    const [id] = this.numbers(payload);
-    if (id !== undefined && this.timers.delete(id)) this.outbox.tell({ type: 'untimer', cell: this.given.cell, id });
-  }
-
-  private numbers(payload: JSValueConstPointer): number[] {
-    const parsed = JSON.parse(this.guest.textOf(payload, SMALL_MESSAGE_BYTES) ?? '[]') as unknown;
-    if (!Array.isArray(parsed) || !parsed.every((part): part is number => typeof part === 'number')) {
-      throw new EngineAbortError('an unreadable message');
-    }
-    return parsed;
   }
 
   private ended(payload: JSValueConstPointer): undefined {

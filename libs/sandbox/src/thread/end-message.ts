@@ -1,6 +1,7 @@
 import { limits } from '#libs/core';
 import { failureOf } from '../failures.js';
-import { areWarnings, areWrites, type ScriptEnd } from '../protocol.js';
+import type { ScriptEnd } from '../protocol.js';
+import { areWarnings, areWrites } from '../protocol-checks.js';
 import { cutText, encodeText } from './guest-text.js';
 import { EngineAbortError } from './imports.js';
 

@@ -64,7 +64,7 @@ export function checkMedia(kind: MediaKind, url: string): MediaCheck {
   if (problem !== undefined) return { ok: false, problem };
   const file = Buffer.from(data, 'base64');
   const start = file.subarray(0, HEAD_BYTES);
-  const type = TYPES[kind].find(({ starts }) => starts(start));
+  const type = TYPES[kind].find((candidate) => candidate.starts(start));
   if (type === undefined) return { ok: false, problem: 'a file of another type' };
   if (type.isWhole?.(file) === false)
     return { ok: false, problem: `the start of a file (${type.mimeType}) whose end is missing` };

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import '../webassembly.js';
 
 /**
@@ -8,15 +9,19 @@ export type RejectionHook = (context: number, promise: bigint, reason: bigint, h
 
 /** A module that imports one function of the hook's type and exports it: only such functions may stand in a table. */
 const ADAPTER = new WebAssembly.Module(
-  Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    // Type 0: (i32, i64, i64, i32, i32) -> ().
-    ...[0x01, 0x09, 0x01, 0x60, 0x05, 0x7f, 0x7e, 0x7e, 0x7f, 0x7f, 0x00],
-    // Import "e" "t" of type 0.
-    ...[0x02, 0x07, 0x01, 0x01, 0x65, 0x01, 0x74, 0x00, 0x00],
-    // Export "t".
-    ...[0x07, 0x05, 0x01, 0x01, 0x74, 0x00, 0x00],
-  ]),
+  Buffer.from(
+    '0061736d01000000' +
+      // Type 0: (i32, i64, i64, i32, i32) -> ().
+      '0109' +
+      '0160057f7e7e7f7f00' +
+      // Import "e" "t" of type 0.
+      '0207' +
+      '01016501740000' +
+      // Export "t".
+      '0705' +
+      '0101740000',
+    'hex',
+  ),
 );
 
 /** Puts a hook into an engine's table; its position, which is the same in every fresh instance. */
