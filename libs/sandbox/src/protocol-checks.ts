@@ -1,6 +1,5 @@
 import type { ValueWrite } from '#libs/core';
-import { CELL_ERROR_CODES, limits } from '#libs/core';
-import type { ScriptEnd } from './protocol.js';
+import { limits } from '#libs/core';
 
 /** A described reason is shorter. */
 const WARNING_CHARS = 1_024;
@@ -13,7 +12,6 @@ export const isAmount = (value: unknown): value is number => typeof value === 'n
 /** Whether a value is a text of at most `max` characters. */
 export const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max;
-const CODES: ReadonlySet<unknown> = new Set(CELL_ERROR_CODES);
 
 /** Whether a value is a list of at most `maxLength` of the parts. */
 export function isListOf(value: unknown, isPart: (part: unknown) => boolean, maxLength: number): boolean {
@@ -42,21 +40,6 @@ export function isItem(value: unknown): boolean {
   const { kind, text, data, mimeType } = value as Record<string, unknown>;
   if (kind === 'image' || kind === 'audio') return isText(data, limits.outputChars) && isText(mimeType, 64);
   return (kind === 'text' || kind === 'console') && isText(text, limits.outputChars);
-}
-
-/** Whether a value is how a script ended, within the size caps. */
-export function isScriptEnd(value: unknown): value is ScriptEnd {
-  if (typeof value !== 'object' || value === null) return false;
-  const end = value as Record<string, unknown>;
-  if (end['kind'] === 'stopped') return true;
-  if (!areWrites(end['writes']) || !areWarnings(end['warnings'])) return false;
-  if (end['kind'] === 'completed') return true;
-  return (
-    end['kind'] === 'failed' &&
-    CODES.has(end['code']) &&
-    isText(end['message'], limits.errorBytes) &&
-    isText(end['frames'], limits.errorBytes)
-  );
 }
 
 /** Whether a value is a list of reasons of unhandled rejections. */

@@ -1,12 +1,13 @@
 import type { CellErrorCode, Dialect, OutputItem, ValueWrite } from '#libs/core';
-import { limits } from '#libs/core';
+import { CELL_ERROR_CODES, limits } from '#libs/core';
 import type { CallResult } from './port.js';
 import {
   isAmount,
   isCount,
   isItem,
   isListOf,
-  isScriptEnd,
+  areWarnings,
+  areWrites,
   isSettledCall,
   isSharedView,
   isText,
@@ -101,6 +102,8 @@ export type FromThread =
   /** The guest runs no more. `retire`: the thread must not serve again. */
   | { type: 'ended'; cell: number; end: ScriptEnd; cpuMs: number; retire: string | null };
 
+const CODES: ReadonlySet<unknown> = new Set(CELL_ERROR_CODES);
+
 /** A message to a thread, checked: undefined when it has not one of the forms above or is over a size cap. */
 export function parseToThread(message: unknown): ToThread | undefined {
   if (typeof message !== 'object' || message === null) return undefined;
@@ -166,4 +169,19 @@ function isCellMessage(m: Record<string, unknown>): boolean {
     default:
       return false;
   }
+}
+
+/** Whether a value is how a script ended, within the size caps. */
+function isScriptEnd(value: unknown): value is ScriptEnd {
+  if (typeof value !== 'object' || value === null) return false;
+  const end = value as Record<string, unknown>;
+  if (end['kind'] === 'stopped') return true;
+  if (!areWrites(end['writes']) || !areWarnings(end['warnings'])) return false;
+  if (end['kind'] === 'completed') return true;
+  return (
+    end['kind'] === 'failed' &&
+    CODES.has(end['code']) &&
+    isText(end['message'], limits.errorBytes) &&
+    isText(end['frames'], limits.errorBytes)
+  );
 }
