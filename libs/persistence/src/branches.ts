@@ -1,5 +1,6 @@
 import { ConflictError, NotFoundError, type ConversationRef, limits } from '#libs/core';
 import type { Database } from './database.js';
+import { lockCounter } from './values-sql.js';
 
 /** A fork: which branch from which, and the sequence up to which its parent's values are seen. */
 export interface Fork {
@@ -11,12 +12,6 @@ export interface Fork {
 const epochOf = {
   name: 'branch-epoch',
   text: `SELECT epoch FROM conversations WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE`,
-};
-const counter = {
-  name: 'branch-counter',
-  text: `INSERT INTO value_counters (tenant_id, conversation_id, epoch) VALUES ($1, $2, $3)
-    ON CONFLICT (tenant_id, conversation_id, epoch) DO UPDATE SET last_sequence = value_counters.last_sequence
-    RETURNING last_sequence`,
 };
 const parent = {
   name: 'branch-parent',
@@ -55,7 +50,7 @@ export async function forkBranch(
         `Branch ${fork.parentId} is ${limits.branchDepth} forks deep already: fork from an earlier one.`,
       );
     }
-    const [head] = await tx.query<{ last_sequence: number }>(counter, [...scope, epoch]);
+    const [head] = await tx.query<{ last_sequence: number }>(lockCounter, [...scope, epoch]);
     const forkedAt = Math.min(fork.sequence ?? Number.MAX_SAFE_INTEGER, head?.last_sequence ?? 0);
     const inserted = await tx.query(insert, [
       ...scope,

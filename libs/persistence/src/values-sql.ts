@@ -15,3 +15,11 @@ export function newestEntries(of: string, filter = ''): string {
 export function currentValues(of: string): string {
   return `SELECT n.key, n.value, n.chars FROM (${newestEntries(of)}) n WHERE n.value IS NOT NULL`;
 }
+
+/** Locks the counter of an epoch's sequences, which is made when it is not there, and reads it (9. Protocols, 15). */
+export const lockCounter = {
+  name: 'values-lock-counter',
+  text: `INSERT INTO value_counters (tenant_id, conversation_id, epoch) VALUES ($1, $2, $3)
+    ON CONFLICT (tenant_id, conversation_id, epoch) DO UPDATE SET last_sequence = value_counters.last_sequence
+    RETURNING last_sequence`,
+};

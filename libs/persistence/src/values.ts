@@ -1,6 +1,6 @@
 import { type Owner, type ValueWrite, limits } from '#libs/core';
 import type { Transaction } from './database.js';
-import { currentValues, newestEntries } from './values-sql.js';
+import { currentValues, lockCounter, newestEntries } from './values-sql.js';
 
 /** Values of one cell that go into the log. */
 export interface ValuesToWrite {
@@ -13,13 +13,6 @@ export interface ValuesToWrite {
 
 const scope = `(SELECT $1::text AS tenant_id, $2::text AS conversation_id, $3::int AS epoch, $4::text AS writer,
   $5::text AS branch_id) s`;
-
-const lockCounter = {
-  name: 'values-lock-counter',
-  text: `INSERT INTO value_counters (tenant_id, conversation_id, epoch) VALUES ($1, $2, $3)
-    ON CONFLICT (tenant_id, conversation_id, epoch) DO UPDATE SET last_sequence = value_counters.last_sequence
-    RETURNING last_sequence`,
-};
 
 const lockHead = {
   name: 'values-lock-head',
