@@ -123,6 +123,8 @@ export class CellRun {
       {
         output: (items) => this.#output.push(items),
         boundary: (items) => this.#spill(items),
+        call: ({ callId }) => this.#guest?.settle(callId, { ok: false, message: 'This tool cannot be called here.' }),
+        note: () => undefined,
       },
     );
     // A stop may have come while the claim was on its way.

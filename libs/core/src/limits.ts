@@ -9,6 +9,17 @@ export const limits = {
   errorBytes: 16_384,
   /** JSON of the arguments of one tool call. */
   argumentBytes: 1_048_576,
+  /** Tool calls of one cell that are under way at a time; further ones wait inside the script. */
+  callsUnderWay: 32,
+  /** Tool calls of one cell. */
+  callsPerCell: 10_000,
+  /** JSON that one tool call resolves to. */
+  callResultChars: 16_777_216,
+  /** UTF-8 bytes of one note. */
+  noteBytes: 16_384,
+  /** Notes of one cell, and their UTF-8 bytes together. */
+  notes: 1_000,
+  notesBytes: 1_048_576,
   /** JSON of one saved value. */
   valueChars: 262_144,
   /** All values of one writer on one path, keys included. */

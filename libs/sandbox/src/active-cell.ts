@@ -24,7 +24,7 @@ type State = 'running' | 'waiting' | 'over';
 /** The main side of one cell: its output, its timers, its limits, its end. */
 export class ActiveCell implements RunningCell {
   readonly outcome: Promise<CellOutcome>;
-  private settle: (outcome: CellOutcome) => void = () => undefined;
+  private conclude: (outcome: CellOutcome) => void = () => undefined;
   private state: State = 'running';
   private cause: StopCause | undefined;
   private reached: ScriptEnd | undefined;
@@ -43,7 +43,7 @@ export class ActiveCell implements RunningCell {
     private readonly thread: CellThread,
     private readonly onFault: (error: unknown) => void,
   ) {
-    this.outcome = new Promise((resolve) => (this.settle = resolve));
+    this.outcome = new Promise((resolve) => (this.conclude = resolve));
     const { deadlineInMs, wallInMs } = program.limits;
     const isDeadline = deadlineInMs !== undefined && deadlineInMs <= wallInMs;
     const limitMs = Math.min(Math.max(isDeadline ? deadlineInMs : wallInMs, 0), 2_147_483_647);
@@ -57,6 +57,10 @@ export class ActiveCell implements RunningCell {
 
   armBoundary(): void {
     Atomics.store(this.thread.signals, SIGNAL.boundary, 1);
+  }
+
+  settle(): void {
+    // Scripts make no calls yet, so none is ever open.
   }
 
   /** Handles one message of the thread about this cell. */
@@ -139,12 +143,12 @@ export class ActiveCell implements RunningCell {
     this.watchdog.release();
     this.timers.pause();
     afterwards();
-    this.settle(this.toOutcome(end));
+    this.conclude(this.toOutcome(end));
   }
 
   private toOutcome(end: ScriptEnd): CellOutcome {
     const { cpuMs } = this;
-    const common = { warnings: [], cpuMs };
+    const common = { warnings: [], cpuMs, openCalls: [] };
     if (end.kind === 'completed') return { state: 'completed', writes: end.writes, ...common };
     if (end.kind === 'failed') {
       const { code, message, frames } = end;

@@ -28,7 +28,7 @@ const program = (source: string): CellProgram => ({
   values: new Map(),
   limits: { cpuMs: 5000, stretchCpuMs: 5000, wallInMs: 10_000 },
 });
-const deaf = { output: () => undefined, boundary: () => undefined };
+const deaf = { output: () => undefined, boundary: () => undefined, call: () => undefined, note: () => undefined };
 
 it('refuses a pool without slots', async () => {
   await expect(createSandboxPool({ slots: 0 })).rejects.toThrow('slots is 0');

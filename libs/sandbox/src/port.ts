@@ -11,7 +11,36 @@ export interface CellProgram {
   /** The writer's values as of the cell's start: key -> JSON text. */
   values: ReadonlyMap<string, string>;
   limits: CellLimits;
+  /** The tools that the script may call; none when left out. One object per view: threads remember what they read. */
+  view?: ProgramView;
 }
+
+/** The tools of a view as a script sees them. */
+export interface ProgramView {
+  readonly tools: readonly ProgramTool[];
+}
+
+/** One callable tool. */
+export interface ProgramTool {
+  /** The name in scripts, unique in the view. */
+  identifier: string;
+  /** The raw name, which works in scripts too when it is unique in the view. */
+  name: string;
+  namespace?: string;
+  /** The text in `ALL_TOOLS`. */
+  description: string;
+}
+
+/** A tool call that the script makes. Numbered from 1 within the cell. */
+export interface ProgramCall {
+  callId: number;
+  identifier: string;
+  /** A JSON object. */
+  argumentsJson: string;
+}
+
+/** What a call comes to: the JSON of the value that it resolves to, or the text of the error that rejects it. */
+export type CallResult = { ok: true; json: string } | { ok: false; message: string };
 
 /** Budgets of one cell. Times in ms. */
 export interface CellLimits {
@@ -34,6 +63,10 @@ export interface CellListener {
    * so a script that yields for ever floods nothing.
    */
   boundary(items: number): void;
+  /** A tool call. At most `limits.callsUnderWay` are told and not settled at a time. */
+  call(call: ProgramCall): void;
+  /** `notify()`, within the limits of one cell. */
+  note(text: string): void;
 }
 
 /** How a cell ended. The values are what the script wrote, merged per key; whether they are kept is decided later. */
@@ -42,6 +75,8 @@ export interface CellOutcome {
   failure?: CellFailure;
   writes: readonly ValueWrite[];
   warnings: readonly CellWarning[];
+  /** Calls that were told and not settled, in the order of their start. */
+  openCalls: readonly number[];
   /** CPU time used on the thread, in ms. */
   cpuMs: number;
 }
@@ -57,6 +92,8 @@ export interface RunningCell {
   stop(reason: StopReason): void;
   /** Allows one more `boundary`: a new observer has come. */
   armBoundary(): void;
+  /** Settles a call. One that is not open, or a cell that is over, changes nothing. */
+  settle(callId: number, result: CallResult): void;
 }
 
 /** A free thread, held until disposed of. */

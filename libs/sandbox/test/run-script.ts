@@ -1,5 +1,5 @@
 import type { Dialect, OutputItem } from '#libs/core';
-import type { CellLimits, CellOutcome, RunningCell, SandboxRunner } from '#libs/sandbox';
+import type { CellLimits, CellOutcome, ProgramCall, ProgramView, RunningCell, SandboxRunner } from '#libs/sandbox';
 import { createSandboxPool } from '#libs/sandbox';
 
 /** How a test runs a script; what is left out has a value that fits most tests. */
@@ -12,6 +12,9 @@ export interface RunOptions {
   onStart?: (cell: RunningCell) => void;
   onOutput?: (item: OutputItem, cell: RunningCell) => void;
   onBoundary?: (items: number, cell: RunningCell) => void;
+  view?: ProgramView;
+  /** Called with each tool call; left out, calls stay open. */
+  onCall?: (call: ProgramCall, cell: RunningCell) => void;
 }
 
 /** What came of a script. */
@@ -19,6 +22,8 @@ export interface RunResult extends CellOutcome {
   texts: string[];
   lines: string[];
   boundaries: number[];
+  calls: ProgramCall[];
+  notes: string[];
   elapsedMs: number;
 }
 
@@ -48,6 +53,8 @@ export class TestPool {
     const texts: string[] = [];
     const lines: string[] = [];
     const boundaries: number[] = [];
+    const calls: ProgramCall[] = [];
+    const notes: string[] = [];
     const startedAt = performance.now();
     const cell = slot.start(
       {
@@ -57,6 +64,7 @@ export class TestPool {
         source,
         values: new Map(Object.entries(options.values ?? {})),
         limits: { cpuMs: 20_000, stretchCpuMs: 10_000, wallInMs: 60_000, ...options.limits },
+        ...(options.view && { view: options.view }),
       },
       {
         output: (items) => {
@@ -69,11 +77,16 @@ export class TestPool {
           boundaries.push(items);
           options.onBoundary?.(items, cell);
         },
+        call: (call) => {
+          calls.push(call);
+          options.onCall?.(call, cell);
+        },
+        note: (text) => notes.push(text),
       },
     );
     options.onStart?.(cell);
     const outcome = await cell.outcome;
-    return { ...outcome, texts, lines, boundaries, elapsedMs: performance.now() - startedAt };
+    return { ...outcome, texts, lines, boundaries, calls, notes, elapsedMs: performance.now() - startedAt };
   }
 
   /** Closes the pool. Throws when a listener or a thread failed, or a thread was retired that should not have been. */

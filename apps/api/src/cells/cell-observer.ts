@@ -140,5 +140,6 @@ export class CellObserver implements AsyncDisposable {
 /** The row of a cell whose end a doorbell carried. The token in the doorbell is this observation's own. */
 function carried({ cellId, observer }: Observation, end: CarriedEnd): Observed {
   const row = { cellId, observer, workerId: null, boundary: null, complete: true, yieldDue: false, spilled: true };
-  return { view: { ...row, ...end }, verdict: { state: end.state, items: end.items.length } };
+  const calls = 'none' as const;
+  return { view: { ...row, calls, ...end }, verdict: { state: end.state, items: end.items.length } };
 }

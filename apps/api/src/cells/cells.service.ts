@@ -218,7 +218,14 @@ export class CellsService {
     if (!flushed) return observer.leave(observation);
     const { cellId, observer: token } = observation;
     const upTo = view.collected + verdict.items;
-    await marks.add({ cellId, observer: token, since: view.collected, upTo, final: verdict.state !== 'running' });
+    await marks.add({
+      cellId,
+      observer: token,
+      since: view.collected,
+      upTo,
+      final: verdict.state !== 'running',
+      calls: [],
+    });
     observation[Symbol.dispose]();
     events.cellCollected({ cellId, tenantId: view.tenantId, state: verdict.state, items: verdict.items });
   }

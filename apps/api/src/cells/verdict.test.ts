@@ -17,6 +17,7 @@ const row: CellView = {
   complete: false,
   yieldDue: false,
   spilled: false,
+  calls: 'none',
   warnings: [],
   timings: { queuedMs: 0, wallMs: 0, cpuMs: 0 },
 };
