@@ -55,6 +55,12 @@ describe('verdictOf', () => {
     expect(verdictOf({ ...stopped, complete: true }, now)).toEqual({ state: 'terminated', items: 3 });
   });
 
+  it('answers early for calls that no answer has told', () => {
+    expect(verdictOf({ ...row, calls: 'untold' }, now)).toEqual({ state: 'running', items: 3 });
+    expect(verdictOf({ ...row, dialect: 'codemode', calls: 'untold' }, now)).toEqual({ state: 'running', items: 0 });
+    expect(verdictOf({ ...row, calls: 'told' }, now)).toBeUndefined();
+  });
+
   it('keeps the items of a running codemode cell for its end', () => {
     const codemode: CellView = { ...row, dialect: 'codemode', yieldDue: true, spilled: true };
     expect(verdictOf(codemode, now)).toEqual({ state: 'running', items: 0 });
