@@ -29,13 +29,14 @@ const insert = {
       FROM c CROSS JOIN unnest($4::text[], $5::int[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
                                $11::float8[])
         AS n(id, number, tool, namespace, toolset, identifier, arguments, timeout_ms)
+      ON CONFLICT (id) DO NOTHING
     )
     SELECT observer FROM c`,
 };
 
 /**
  * Inserts calls that a script made together, in one statement that is on disk when it returns, before anybody is told
- * of them (9. Protocols, 12). Undefined when the cell no longer runs here: nothing was written, and the guest must be
+ * of them (9. Protocols, 12). May be repeated when it is not known whether it was done. Undefined when the cell no longer runs here: nothing was written, and the guest must be
  * stopped.
  */
 export async function insertCalls(
