@@ -32,6 +32,8 @@ export interface CellCallsParts {
   spill: () => Promise<void>;
   /** Calls are on disk: the observer may be told. */
   made: (observer: string | null) => void;
+  /** Whether the script has ended: its calls were made, and nobody needs to run them. */
+  ended: () => boolean;
   /** The cell no longer runs here. */
   lost: () => void;
   /** Reads the ends of these calls and hands them to {@link CellCalls.end}. */
@@ -140,16 +142,17 @@ export class CellCalls implements Disposable {
   }
 
   async #writeBatch(): Promise<void> {
-    const { db, ref, persist, spill, made, lost } = this.#parts;
-    await spill();
+    const { db, ref, persist, spill, made, ended, lost } = this.#parts;
+    if (!ended()) await spill();
+    const tell = !ended();
     const batch = this.#unwritten;
     this.#unwritten = [];
     const calls = batch.map(({ call }) => call);
-    const row = await persist(() => insertCalls(db, ref, calls));
+    const row = await persist(() => insertCalls(db, ref, calls, { tell }));
     if (!row) return lost();
     this.#anyMade = true;
     for (const { call, tool } of batch) this.#await(call, tool);
-    made(row.observer);
+    if (tell && !ended()) made(row.observer);
   }
 
   #await({ callId, number, timeoutMs }: NewCall, tool: ScriptTool): void {

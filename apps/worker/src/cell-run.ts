@@ -64,6 +64,7 @@ export class CellRun {
   /** Spills run one after the other. */
   #spills: Promise<void> = Promise.resolve();
   #abandoned = false;
+  #ended = false;
 
   constructor(parts: CellRunParts, job: CellJob) {
     this.cellId = job.cellId;
@@ -182,7 +183,9 @@ export class CellRun {
     // A stop may have come while the claim was on its way.
     if (this.#stopReason) this.#guest.stop(this.#stopReason);
     if (claimed.yieldInMs !== undefined) this.#yieldIn(claimed.yieldInMs);
-    return this.#guest.outcome;
+    const outcome = await this.#guest.outcome;
+    this.#ended = true;
+    return outcome;
   }
 
   /** Tries again for as long as Postgres is away: a script must not run with other tools than its own. */
@@ -206,6 +209,7 @@ export class CellRun {
         return this.#spills;
       },
       made: (observer) => this.#ring(observer),
+      ended: () => this.#ended,
       lost: () => this.stop('terminated'),
       look: () => void this.lookAtCalls(),
     });
