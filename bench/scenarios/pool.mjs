@@ -48,7 +48,12 @@ async function cell(sandbox, source) {
     values: new Map(),
     limits: { cpuMs: 60_000, stretchCpuMs: 5_000, wallInMs: 3_600_000 },
   };
-  const { outcome } = slot.start(program, { output: () => undefined, boundary: () => undefined });
+  const { outcome } = slot.start(program, {
+    output: () => undefined,
+    boundary: () => undefined,
+    call: () => undefined,
+    note: () => undefined,
+  });
   const { state } = await outcome;
   if (state !== 'completed') throw new Error(`the cell ended as ${state}`);
 }

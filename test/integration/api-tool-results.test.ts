@@ -120,7 +120,8 @@ describe('tool results', () => {
     const replies = await Promise.all(
       ['a', 'b', 'c'].map((text) => post(conversation, [saying(callIds[0] ?? '', text)])),
     );
-    expect(replies.map((reply) => reply.status).sort()).toEqual([200, 409, 409]);
+    const count = (status: number) => replies.filter((reply) => reply.status === status).length;
+    expect([count(200), count(409)]).toEqual([1, 2]);
   });
 
   it('of others are not found, in words that do not tell', async () => {

@@ -144,7 +144,10 @@ describe('rows of calls', () => {
   it('leave none open when a stop and a call meet', async () => {
     for (let i = 0; i < 20; i++) {
       const cellId = await started();
-      await Promise.all([insertCalls(store.db, store.ref(cellId), [call(1)], { tell: true }), stopCell(store.db, store.owner, cellId)]);
+      await Promise.all([
+        insertCalls(store.db, store.ref(cellId), [call(1)], { tell: true }),
+        stopCell(store.db, store.owner, cellId),
+      ]);
       expect((await states(cellId)).filter((state) => state !== 'cancelled')).toEqual([]);
     }
   });

@@ -16,7 +16,17 @@ export const carriedEndSchema = z.strictObject({
   state: z.enum(['completed', 'failed']),
   maxOutputTokens: z.number(),
   collected: z.number().int(),
-  items: z.array(z.strictObject({ kind: z.enum(['text', 'console']), text: z.string() })),
+  items: z.array(
+    z.union([
+      z.strictObject({ kind: z.enum(['text', 'console']), text: z.string() }),
+      z.strictObject({
+        kind: z.enum(['image', 'audio']),
+        data: z.string(),
+        mimeType: z.string(),
+        artifactId: z.string().optional(),
+      }),
+    ]),
+  ),
   failure: z
     .strictObject({ code: z.enum(CELL_ERROR_CODES), message: z.string(), frames: z.string().optional() })
     .optional(),

@@ -65,7 +65,19 @@ export type OutputItem =
   /** From `text()` or a top-level `return`. */
   | { kind: 'text'; text: string }
   /** One line of `console.*`. */
-  | { kind: 'console'; text: string };
+  | { kind: 'console'; text: string }
+  | MediaItem;
+
+/** A file from `image()` or `audio()`. */
+export interface MediaItem {
+  kind: 'image' | 'audio';
+  /** Base64 without whitespace; its characters count to the output limit. */
+  data: string;
+  /** As the file's bytes say. */
+  mimeType: string;
+  /** Images: the artifact that the file is kept as, once it is. */
+  artifactId?: string;
+}
 
 /** A failure as it is kept and shown. */
 export interface CellFailure {

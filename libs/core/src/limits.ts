@@ -20,6 +20,8 @@ export const limits = {
   /** Notes of one cell, and their UTF-8 bytes together. */
   notes: 1_000,
   notesBytes: 1_048_576,
+  /** Warnings about unhandled rejections of one cell. */
+  warnings: 16,
   /** JSON of one saved value. */
   valueChars: 262_144,
   /** All values of one writer on one path, keys included. */

@@ -96,7 +96,11 @@ export function createOffload({ threads, logger, schemaTimeoutMs = SCHEMA_TIMEOU
 
 function isSmall({ items }: FormatInput): boolean {
   let chars = items.length * ITEM_CHARS;
-  for (let index = 0; index < items.length && chars <= IN_PLACE_CHARS; index++) chars += items[index]?.text.length ?? 0;
+  for (let index = 0; index < items.length && chars <= IN_PLACE_CHARS; index++) {
+    const item = items[index];
+    // Files are handed on as they are.
+    if (item !== undefined && 'text' in item) chars += item.text.length;
+  }
   return chars <= IN_PLACE_CHARS;
 }
 

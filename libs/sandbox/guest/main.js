@@ -1,4 +1,4 @@
-// Part 8: the way of one script. The host calls `receive` and nothing else.
+// Part 11: the way of one script. The host calls `receive` and nothing else.
 
 // What the host puts around a script; the same texts stand in ../src/thread/script-text.ts.
 const OPENING = '(async()=>{';
@@ -11,7 +11,7 @@ function end(failure, leaving = false) {
   active = false;
   const list = [];
   for (const [key, json] of writes) list[list.length] = [key, json];
-  send(KIND.end, stringify({ failure, writes: list, leaving }));
+  send(KIND.end, stringify({ failure, writes: list, leaving, warnings: describeRejections() }));
 }
 
 function fail(thrown) {
@@ -66,8 +66,8 @@ function run(main) {
   apply(then, main(), [succeed, fail]);
 }
 
-const SHARED = { text, console: freeze(consoleObject), store, load, exit };
-const EXEC = { setTimeout: setTimer, clearTimeout: clearTimer, yield_control: yieldControl };
+const SHARED = { text, console: freeze(consoleObject), image, audio, store, load, exit, tools };
+const EXEC = { setTimeout: setTimer, clearTimeout: clearTimer, yield_control: yieldControl, notify };
 
 // Assigning to a helper does nothing, in strict code too; a declaration of the same name shadows it.
 function install(helpers) {
@@ -78,7 +78,7 @@ function install(helpers) {
   }
 }
 
-const OP = { begin: 0, run: 1, refuse: 2, timer: 3, stalled: 4 };
+const OP = { begin: 0, run: 1, refuse: 2, timer: 3, stalled: 4, settle: 5, rejected: 6, handled: 7 };
 
 function begin(given) {
   script = given.script;
@@ -87,14 +87,18 @@ function begin(given) {
   if (given.dialect === 'exec') install(EXEC);
 }
 
-function receive(op, argument) {
+function receive(op, argument, reason) {
   if (op === OP.begin) begin(parse(argument));
   else if (op === OP.run) run(argument);
   else if (op === OP.refuse) refuse(argument);
   else if (op === OP.timer) fireTimer(argument);
   else if (op === OP.stalled) end({ code: 'stalled', message: '', frames: '', exhausted: false });
+  else if (op === OP.settle) settleCall(argument);
+  else if (op === OP.rejected) rejected(argument, reason);
+  else if (op === OP.handled) handled(argument);
 }
 
 delete globalThis.SharedArrayBuffer;
 hardenAll();
 install(SHARED);
+defineProperty(globalThis, 'ALL_TOOLS', { get: readAllTools, set: () => {}, enumerable: false, configurable: false });

@@ -1,4 +1,4 @@
-// Part 2: text(), console and yield_control().
+// Part 2: text(), console, notify() and yield_control().
 
 let outputChars = 0;
 let outputItems = 0;
@@ -58,6 +58,25 @@ const consoleObject = {
   warn: (...values) => line(...values),
   error: (...values) => line(...values),
   debug: (...values) => line(...values),
+};
+
+// The host counts notes: what it counts holds for the whole cell.
+const notify = (value) => {
+  if (!active) return;
+  const shown = toText(value);
+  if (shown.trim() === '') throw new RealTypeError('notify: the note is blank; give it some text');
+  if (!active) return;
+  const answer = shown.length > limits.noteBytes ? TOO_LONG : sendText(KIND.note, shown);
+  if (answer === TOO_LONG) {
+    throw new RealRangeError(
+      `notify: the note has ${shown.length} characters, and a note may have ${limits.noteBytes} bytes of UTF-8; shorten it`,
+    );
+  }
+  if (answer === TOO_MANY) {
+    throw new RealRangeError(
+      `notify: a script may send ${limits.notes} notes with ${limits.notesBytes} bytes of UTF-8 together; send fewer`,
+    );
+  }
 };
 
 const yieldControl = () => {

@@ -1,4 +1,4 @@
-// Part 4: setTimeout() and clearTimeout(). The host keeps the time; here are only the callbacks.
+// Part 5: setTimeout() and clearTimeout(). The host keeps the time; here are only the callbacks.
 
 const timers = new RealMap();
 let lastTimer = 0;

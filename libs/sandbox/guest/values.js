@@ -1,4 +1,4 @@
-// Part 3: store() and load(). The snapshot and the staged writes live here, in the script's own memory.
+// Part 4: store() and load(). The snapshot and the staged writes live here, in the script's own memory.
 
 // Key -> JSON of the state that the script sees.
 const values = new RealMap();

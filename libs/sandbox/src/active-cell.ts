@@ -1,6 +1,8 @@
+import type { CellWarning } from '#libs/core';
 import type { OutputJournal } from './journal.js';
 import { failureOf, type StopCause } from './failures.js';
-import type { CellListener, CellOutcome, CellProgram, RunningCell, StopReason } from './port.js';
+import { OpenCalls } from './open-calls.js';
+import type { CallResult, CellListener, CellOutcome, CellProgram, RunningCell, StopReason } from './port.js';
 import { SIGNAL, type FromThread, type ScriptEnd, type ToThread } from './protocol.js';
 import { CellTimers } from './timers.js';
 import { Watchdog } from './watchdog.js';
@@ -18,10 +20,10 @@ export interface CellThread {
   release(retire: string | null): void;
 }
 
-/** `running` on its thread, `waiting` for a timer, `over`. */
+/** `running` on its thread, `waiting` for a timer or a call, `over`. */
 type State = 'running' | 'waiting' | 'over';
 
-/** The main side of one cell: its output, its timers, its limits, its end. */
+/** The main side of one cell: its output, its timers, its calls, its limits, its end. */
 export class ActiveCell implements RunningCell {
   readonly outcome: Promise<CellOutcome>;
   private conclude: (outcome: CellOutcome) => void = () => undefined;
@@ -33,6 +35,7 @@ export class ActiveCell implements RunningCell {
   private batch = 0;
   private sliceStartedAt = performance.now();
   private readonly timers = new CellTimers((ids) => this.resume(ids));
+  private readonly calls = new OpenCalls();
   private readonly watchdog = new Watchdog(() => this.disobeyed());
   private readonly limit: NodeJS.Timeout;
 
@@ -59,8 +62,9 @@ export class ActiveCell implements RunningCell {
     Atomics.store(this.thread.signals, SIGNAL.boundary, 1);
   }
 
-  settle(): void {
-    // Scripts make no calls yet, so none is ever open.
+  settle(callId: number, result: CallResult): void {
+    if (this.state === 'over' || !this.calls.settle(callId, result)) return;
+    if (this.state === 'waiting' && this.cause === undefined) this.resume([]);
   }
 
   /** Handles one message of the thread about this cell. */
@@ -79,6 +83,15 @@ export class ActiveCell implements RunningCell {
         return;
       case 'untimer':
         this.timers.delete(message.id);
+        return;
+      case 'call': {
+        const { callId, identifier, argumentsJson } = message;
+        this.calls.started(callId);
+        this.tell(() => this.listener.call({ callId, identifier, argumentsJson }));
+        return;
+      }
+      case 'note':
+        this.tell(() => this.listener.note(message.text));
         return;
       case 'waiting':
         this.waits(message.cpuMs);
@@ -107,14 +120,17 @@ export class ActiveCell implements RunningCell {
     this.state = 'waiting';
     if (this.cause !== undefined) return;
     this.watchdog.release();
-    this.timers.start();
+    if (this.calls.haveResults) this.resume([]);
+    else this.timers.start();
   }
 
+  /** Lets the script go on with the results that there are, and with timers that are due. */
   private resume(timers: number[]): void {
+    this.timers.pause();
     this.state = 'running';
     this.sliceStartedAt = performance.now();
     this.watchSlice();
-    this.thread.post({ type: 'resume', cell: this.number, timers });
+    this.thread.post({ type: 'resume', cell: this.number, timers, results: this.calls.take() });
   }
 
   private watchSlice(): void {
@@ -148,7 +164,8 @@ export class ActiveCell implements RunningCell {
 
   private toOutcome(end: ScriptEnd): CellOutcome {
     const { cpuMs } = this;
-    const common = { warnings: [], cpuMs, openCalls: [] };
+    const warnings = end.kind === 'stopped' ? [] : end.warnings.map(toWarning);
+    const common = { warnings, cpuMs, openCalls: this.calls.ids };
     if (end.kind === 'completed') return { state: 'completed', writes: end.writes, ...common };
     if (end.kind === 'failed') {
       const { code, message, frames } = end;
@@ -168,4 +185,8 @@ export class ActiveCell implements RunningCell {
       this.onFault(error);
     }
   }
+}
+
+function toWarning(reason: string): CellWarning {
+  return { code: 'unhandled_rejection', message: `unhandled promise rejection: ${reason}` };
 }

@@ -4,12 +4,25 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { limits } from '#libs/core';
+import { exportTable } from './engine-binary.js';
 import './webassembly.js';
 
 const require = createRequire(import.meta.url);
 
 /** The prelude's parts, in the order in which they become one function body. */
-const PRELUDE_PARTS = ['intrinsics', 'output', 'values', 'timers', 'random', 'errors', 'harden', 'main'];
+const PRELUDE_PARTS = [
+  'intrinsics',
+  'output',
+  'media',
+  'values',
+  'timers',
+  'tools',
+  'random',
+  'errors',
+  'rejections',
+  'harden',
+  'main',
+];
 
 /** What every thread of a pool shares. */
 export interface SandboxAssets {
@@ -43,7 +56,8 @@ function guestFolder(): string {
 
 async function compileEngine(): Promise<WebAssembly.Module> {
   const fromPackage = createRequire(require.resolve('quickjs-emscripten'));
-  return WebAssembly.compile(await readFile(fromPackage.resolve('@jitl/quickjs-wasmfile-release-sync/wasm')));
+  const binary = await readFile(fromPackage.resolve('@jitl/quickjs-wasmfile-release-sync/wasm'));
+  return WebAssembly.compile(exportTable(binary));
 }
 
 /** The prelude as one function of the host's `send` that gives `receive`. The limits are part of the base image. */

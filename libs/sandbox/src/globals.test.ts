@@ -16,8 +16,8 @@ const LANGUAGE =
   'parseInt undefined unescape';
 
 it.each([
-  ['exec', 'clearTimeout console exit load setTimeout store text yield_control'],
-  ['codemode', 'console exit load store text'],
+  ['exec', 'ALL_TOOLS audio clearTimeout console exit image load notify setTimeout store text tools yield_control'],
+  ['codemode', 'ALL_TOOLS audio console exit image load store text tools'],
 ] as const)('%s has exactly these globals', async (dialect, helpers) => {
   const { texts } = await pool.run('return Reflect.ownKeys(globalThis).filter((k) => typeof k === "string").sort()', {
     dialect,
@@ -28,7 +28,7 @@ it.each([
 it('has nothing ambient', async () => {
   const names =
     'process require module Buffer fetch XMLHttpRequest WebSocket WebAssembly SharedArrayBuffer Atomics setInterval ' +
-    'queueMicrotask std os Deno Bun Worker performance send receive limits notify image audio tools';
+    'queueMicrotask std os Deno Bun Worker performance send receive limits models searchTools';
   const { texts } = await pool.run(
     `return ${JSON.stringify(names.split(' '))}.map((n) => typeof globalThis[n]).join()`,
   );

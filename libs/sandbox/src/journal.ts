@@ -32,8 +32,9 @@ export class OutputJournal {
     Atomics.store(this.header, 0, batch);
   }
 
-  /** Thread: notes an item. False when it does not fit, so that it must be posted now. */
+  /** Thread: notes an item. False when it does not fit or is a file, so that it must be posted now. */
   append(item: OutputItem): boolean {
+    if (item.kind !== 'text' && item.kind !== 'console') return false;
     const size = item.text.length * 2;
     if (this.used + ENTRY_HEADER_BYTES + size > this.bytes.length) return false;
     this.bytes[this.used] = KINDS.indexOf(item.kind);

@@ -15,13 +15,15 @@ it.each([
   { type: 'boundary', cell: 1, items: 0 },
   { type: 'timer', cell: 1, id: 1, delayMs: 0.5 },
   { type: 'untimer', cell: 1, id: 1 },
+  { type: 'call', cell: 1, callId: 1, identifier: 'echo', argumentsJson: '{}' },
+  { type: 'note', cell: 1, text: 'n' },
   { type: 'waiting', cell: 1, cpuMs: 0.1 },
-  { type: 'reached', cell: 1, end: { kind: 'completed', writes } },
+  { type: 'reached', cell: 1, end: { kind: 'completed', writes, warnings: [] } },
   { type: 'ended', cell: 1, end: { kind: 'stopped' }, cpuMs: 1, retire: null },
   {
     type: 'ended',
     cell: 1,
-    end: { kind: 'failed', code: 'stalled', message: 'm', frames: '', writes },
+    end: { kind: 'failed', code: 'stalled', message: 'm', frames: '', writes, warnings: ['w'] },
     cpuMs: 1,
     retire: 'x',
   },
@@ -37,24 +39,33 @@ it.each([
   { type: 'output', cell: 1, batch: 1, items: [{ kind: 'image', text: '' }] },
   { type: 'output', cell: 1, batch: 1, items: [{ kind: 'text', text: 5 }] },
   { type: 'timer', cell: 1, id: 1, delayMs: Number.NaN },
+  { type: 'call', cell: 1, callId: 1, identifier: 'echo', argumentsJson: {} },
+  { type: 'call', cell: 1, callId: -1, identifier: 'echo', argumentsJson: '{}' },
+  { type: 'note', cell: 1, text: 'x'.repeat(limits.noteBytes + 1) },
   { type: 'waiting', cell: 1, cpuMs: '1' },
   { type: 'ended', cell: 1, end: { kind: 'completed' }, cpuMs: 1, retire: null },
   {
     type: 'ended',
     cell: 1,
-    end: { kind: 'failed', code: 'mine', message: '', frames: '', writes },
+    end: { kind: 'failed', code: 'mine', message: '', frames: '', writes, warnings: ['w'] },
     cpuMs: 1,
     retire: null,
   },
-  { type: 'ended', cell: 1, end: { kind: 'completed', writes: [{ key: 1, json: '1' }] }, cpuMs: 1, retire: null },
   {
     type: 'ended',
     cell: 1,
-    end: { kind: 'completed', writes: [{ key: 'k'.repeat(limits.valueKeyChars + 1), json: '1' }] },
+    end: { kind: 'completed', writes: [{ key: 1, json: '1' }], warnings: [] },
     cpuMs: 1,
     retire: null,
   },
-  { type: 'ended', cell: 1, end: { kind: 'completed', writes }, cpuMs: 1 },
+  {
+    type: 'ended',
+    cell: 1,
+    end: { kind: 'completed', writes: [{ key: 'k'.repeat(limits.valueKeyChars + 1), json: '1' }], warnings: [] },
+    cpuMs: 1,
+    retire: null,
+  },
+  { type: 'ended', cell: 1, end: { kind: 'completed', writes, warnings: [] }, cpuMs: 1 },
 ])('refuses %j', (message) => {
   expect(parseFromThread(message)).toBeUndefined();
 });
@@ -103,9 +114,22 @@ const start = {
   cpuMs: 1,
   stretchCpuMs: 1,
   seed: [1, 2],
+  view: null,
 };
 
-it.each([start, { type: 'resume', cell: 1, timers: [1, 2] }, { type: 'stop', cell: 1 }])('sends $type', (message) => {
+const withView = { ...start, view: { id: 1, json: new SharedArrayBuffer(2) } };
+const settled = [
+  { callId: 1, result: { ok: true, json: '{}' } },
+  { callId: 2, result: { ok: false, message: 'no' } },
+];
+
+it.each([
+  start,
+  withView,
+  { type: 'resume', cell: 1, timers: [], results: settled },
+  { type: 'resume', cell: 1, timers: [1, 2], results: [] },
+  { type: 'stop', cell: 1 },
+])('sends $type', (message) => {
   expect(parseToThread(message)).toBe(message);
 });
 
@@ -117,7 +141,9 @@ it.each([
   { ...start, source: 'x'.repeat(limits.sourceBytes + 1) },
   { ...start, values: [1] },
   { ...start, seed: [1, 2, 3] },
-  { type: 'resume', cell: 1, timers: [-1] },
+  { type: 'resume', cell: 1, timers: [-1], results: [] },
+  { type: 'resume', cell: 1, timers: [], results: [{ callId: 1, result: { ok: true, message: 'x' } }] },
+  { ...start, view: { id: 1, json: '[]' } },
 ])('does not send %#', (message) => {
   expect(parseToThread(message)).toBeUndefined();
 });

@@ -1,5 +1,18 @@
 import type { CellErrorCode, Dialect, OutputItem, ValueWrite } from '#libs/core';
 import { CELL_ERROR_CODES, limits } from '#libs/core';
+import type { CallResult } from './port.js';
+import {
+  isAmount,
+  isCount,
+  isItem,
+  isListOf,
+  areWarnings,
+  areWrites,
+  isSettledCall,
+  isSharedView,
+  isText,
+} from './protocol-checks.js';
+import type { SharedView } from './views.js';
 import './webassembly.js';
 
 /** What a thread gets when it is started. */
@@ -27,6 +40,12 @@ export const SIGNAL = {
   count: 2,
 } as const;
 
+/** A call that has come to its end. */
+export interface SettledCall {
+  callId: number;
+  result: CallResult;
+}
+
 /** From the main side to a thread. */
 export type ToThread =
   | {
@@ -41,16 +60,26 @@ export type ToThread =
       stretchCpuMs: number;
       /** Two unsigned 32-bit halves. */
       seed: readonly [number, number];
+      /** The tools; null when there are none. */
+      view: SharedView | null;
     }
-  /** Timers that are due, in the order in which they are due. */
-  | { type: 'resume'; cell: number; timers: number[] }
+  /** What a waiting script goes on with: settled calls, and timers in the order in which they are due. */
+  | { type: 'resume'; cell: number; timers: number[]; results: SettledCall[] }
   /** Ends a waiting cell; a running one sees the shared word. */
   | { type: 'stop'; cell: number };
 
 /** How a script ended, as its thread saw it. */
 export type ScriptEnd =
-  | { kind: 'completed'; writes: ValueWrite[] }
-  | { kind: 'failed'; code: CellErrorCode; message: string; frames: string; writes: ValueWrite[] }
+  | { kind: 'completed'; writes: ValueWrite[]; warnings: string[] }
+  | {
+      kind: 'failed';
+      code: CellErrorCode;
+      message: string;
+      frames: string;
+      writes: ValueWrite[];
+      /** Reasons of rejections that nobody handled. */
+      warnings: string[];
+    }
   /** The shared word or the message said stop; the main side knows why. */
   | { kind: 'stopped' };
 
@@ -64,17 +93,15 @@ export type FromThread =
   | { type: 'boundary'; cell: number; items: number }
   | { type: 'timer'; cell: number; id: number; delayMs: number }
   | { type: 'untimer'; cell: number; id: number }
-  /** Nothing to run until a timer is due. */
+  | { type: 'call'; cell: number; callId: number; identifier: string; argumentsJson: string }
+  | { type: 'note'; cell: number; text: string }
+  /** Nothing to run until a timer is due or a call settled. */
   | { type: 'waiting'; cell: number; cpuMs: number }
   /** The script has ended, but its thread is still on the way out of it. */
   | { type: 'reached'; cell: number; end: ScriptEnd }
   /** The guest runs no more. `retire`: the thread must not serve again. */
   | { type: 'ended'; cell: number; end: ScriptEnd; cpuMs: number; retire: string | null };
 
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0;
-const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.length <= max;
 const CODES: ReadonlySet<unknown> = new Set(CELL_ERROR_CODES);
 
 /** A message to a thread, checked: undefined when it has not one of the forms above or is over a size cap. */
@@ -86,7 +113,10 @@ export function parseToThread(message: unknown): ToThread | undefined {
     case 'start':
       return isStart(m) ? (m as ToThread) : undefined;
     case 'resume':
-      return isListOf(m['timers'], isCount, limits.pendingTimers) ? (m as ToThread) : undefined;
+      return isListOf(m['timers'], isCount, limits.pendingTimers) &&
+        isListOf(m['results'], isSettledCall, limits.callsUnderWay)
+        ? (m as ToThread)
+        : undefined;
     case 'stop':
       return m as ToThread;
     default:
@@ -102,12 +132,9 @@ function isStart(m: Record<string, unknown>): boolean {
     isListOf(m['values'], (value) => isText(value, limits.valueChars), 2 * limits.valuesChars) &&
     isAmount(m['cpuMs']) &&
     isAmount(m['stretchCpuMs']) &&
-    isListOf(m['seed'], isCount, 2)
+    isListOf(m['seed'], isCount, 2) &&
+    (m['view'] === null || isSharedView(m['view']))
   );
-}
-
-function isListOf(value: unknown, isPart: (part: unknown) => boolean, maxLength: number): boolean {
-  return Array.isArray(value) && value.length <= maxLength && value.every(isPart);
 }
 
 /** A message from a thread, checked: undefined when it has not one of the forms above or is over a size cap. */
@@ -129,6 +156,10 @@ function isCellMessage(m: Record<string, unknown>): boolean {
       return isCount(m['id']) && isAmount(m['delayMs']);
     case 'untimer':
       return isCount(m['id']);
+    case 'call':
+      return isCount(m['callId']) && isText(m['identifier'], 1_024) && isText(m['argumentsJson'], limits.argumentBytes);
+    case 'note':
+      return isText(m['text'], limits.noteBytes);
     case 'waiting':
       return isAmount(m['cpuMs']);
     case 'reached':
@@ -140,18 +171,12 @@ function isCellMessage(m: Record<string, unknown>): boolean {
   }
 }
 
-function isItem(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { kind, text } = value as Record<string, unknown>;
-  return (kind === 'text' || kind === 'console') && isText(text, limits.outputChars);
-}
-
 /** Whether a value is how a script ended, within the size caps. */
 function isScriptEnd(value: unknown): value is ScriptEnd {
   if (typeof value !== 'object' || value === null) return false;
   const end = value as Record<string, unknown>;
   if (end['kind'] === 'stopped') return true;
-  if (!areWrites(end['writes'])) return false;
+  if (!areWrites(end['writes']) || !areWarnings(end['warnings'])) return false;
   if (end['kind'] === 'completed') return true;
   return (
     end['kind'] === 'failed' &&
@@ -159,17 +184,4 @@ function isScriptEnd(value: unknown): value is ScriptEnd {
     isText(end['message'], limits.errorBytes) &&
     isText(end['frames'], limits.errorBytes)
   );
-}
-
-/** Whether a value is a list of changed keys within the limits of one cell. */
-export function areWrites(value: unknown): value is ValueWrite[] {
-  if (!Array.isArray(value)) return false;
-  let chars = 0;
-  for (const write of value as readonly unknown[]) {
-    if (typeof write !== 'object' || write === null) return false;
-    const { key, json } = write as Record<string, unknown>;
-    if (!isText(key, limits.valueKeyChars) || !(json === null || isText(json, limits.valueChars))) return false;
-    chars += key.length + (json === null ? 0 : json.length);
-  }
-  return chars <= 2 * limits.valuesChars;
 }

@@ -43,7 +43,9 @@ describe('output', () => {
   it('keeps the order of text and console', async () => {
     const order: string[] = [];
     const source = 'console.log("a",1,{b:2}); text("first"); console.error("bad"); console.log()';
-    const result = await pool.run(source, { onOutput: (item) => order.push(`${item.kind} ${item.text}`) });
+    const result = await pool.run(source, {
+      onOutput: (item) => order.push(`${item.kind} ${'text' in item ? item.text : ''}`),
+    });
     expect(result.state).toBe('completed');
     expect(order).toEqual(['console a 1 {"b":2}', 'text first', 'console bad', 'console ']);
   });

@@ -5,6 +5,7 @@ import type { SandboxAssets } from './assets.js';
 import { OutputJournal } from './journal.js';
 import type { CellListener, CellProgram, RunningCell } from './port.js';
 import { parseFromThread, SIGNAL, type FromThread, type ThreadSetup } from './protocol.js';
+import { shareView } from './views.js';
 
 /** The C stack of the engine uses the thread's own stack: enough for every recursion that the engine allows. */
 const THREAD_STACK_MB = 16;
@@ -94,7 +95,9 @@ export class ThreadHandle {
     const { cpuMs, stretchCpuMs } = limits;
     const values = [...program.values].flat();
     const seed = newSeed();
-    thread.post({ type: 'start', cell: cell.number, tenantId, dialect, source, values, cpuMs, stretchCpuMs, seed });
+    const view = program.view === undefined ? null : shareView(program.view);
+    const budget = { cpuMs, stretchCpuMs };
+    thread.post({ type: 'start', cell: cell.number, tenantId, dialect, source, values, ...budget, seed, view });
     return cell;
   }
 

@@ -10,6 +10,10 @@ declare global {
       constructor(descriptor: { initial: number; maximum: number });
       readonly buffer: ArrayBuffer;
     }
+    class Table {
+      grow(by: number): number;
+      set(index: number, value: unknown): void;
+    }
     class Instance {
       constructor(module: Module, imports: Record<string, ModuleImports>);
       readonly exports: Record<string, unknown>;

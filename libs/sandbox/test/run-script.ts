@@ -1,4 +1,4 @@
-import type { Dialect, OutputItem } from '#libs/core';
+import type { Dialect, MediaItem, OutputItem } from '#libs/core';
 import type { CellLimits, CellOutcome, ProgramCall, ProgramView, RunningCell, SandboxRunner } from '#libs/sandbox';
 import { createSandboxPool } from '#libs/sandbox';
 
@@ -22,6 +22,7 @@ export interface RunResult extends CellOutcome {
   texts: string[];
   lines: string[];
   boundaries: number[];
+  media: MediaItem[];
   calls: ProgramCall[];
   notes: string[];
   elapsedMs: number;
@@ -53,6 +54,7 @@ export class TestPool {
     const texts: string[] = [];
     const lines: string[] = [];
     const boundaries: number[] = [];
+    const media: MediaItem[] = [];
     const calls: ProgramCall[] = [];
     const notes: string[] = [];
     const startedAt = performance.now();
@@ -69,7 +71,9 @@ export class TestPool {
       {
         output: (items) => {
           for (const item of items) {
-            (item.kind === 'text' ? texts : lines).push(item.text);
+            if (item.kind === 'text') texts.push(item.text);
+            else if (item.kind === 'console') lines.push(item.text);
+            else media.push(item);
             options.onOutput?.(item, cell);
           }
         },
@@ -86,7 +90,7 @@ export class TestPool {
     );
     options.onStart?.(cell);
     const outcome = await cell.outcome;
-    return { ...outcome, texts, lines, boundaries, calls, notes, elapsedMs: performance.now() - startedAt };
+    return { ...outcome, texts, lines, boundaries, media, calls, notes, elapsedMs: performance.now() - startedAt };
   }
 
   /** Closes the pool. Throws when a listener or a thread failed, or a thread was retired that should not have been. */

@@ -14,7 +14,9 @@ const base: FormatInput = {
 const text = (value: string): OutputItem => ({ kind: 'text', text: value });
 const line = (value: string): OutputItem => ({ kind: 'console', text: value });
 const texts = (input: Partial<FormatInput>): string[] =>
-  formatResult({ ...base, ...input }).content.map((block) => block.text);
+  formatResult({ ...base, ...input }).content.map((block) =>
+    block.type === 'text' ? block.text : `${block.type}:${block.data}`,
+  );
 const shown = (input: Partial<FormatInput>): string[] => texts(input).slice(1);
 
 describe('header', () => {
@@ -82,6 +84,46 @@ describe('items', () => {
   });
 });
 
+describe('files', () => {
+  const png: OutputItem = { kind: 'image', data: 'iVBORw0KGg==', mimeType: 'image/png' };
+  const wav: OutputItem = { kind: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' };
+
+  test('stand where they were shown, images after their name', () => {
+    const kept: OutputItem = { ...png, artifactId: 'a_2' };
+    const { content } = formatResult({ ...base, items: [text('a'), png, kept, text('b'), wav, line('l')] });
+    expect(content.slice(1)).toEqual([
+      { type: 'text', text: 'a' },
+      { type: 'image', data: 'iVBORw0KGg==', mimeType: 'image/png' },
+      { type: 'text', text: '[Image saved as a_2 (image/png, 7 B)]' },
+      { type: 'image', data: 'iVBORw0KGg==', mimeType: 'image/png' },
+      { type: 'text', text: 'b' },
+      { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+      { type: 'text', text: '<console_output>\nl\n</console_output>' },
+    ]);
+  });
+
+  test('are not counted in codemode', () => {
+    expect(shown({ dialect: 'codemode', items: [png, text('a')] })).toEqual(['image:iVBORw0KGg==', 'a']);
+    expect(shown({ dialect: 'codemode', items: [text('a'), png, text('b')] })).toEqual([
+      '==> text 1/2 <==\na',
+      'image:iVBORw0KGg==',
+      '==> text 2/2 <==\nb',
+    ]);
+  });
+
+  test('cost no budget, and come after a text that was cut', () => {
+    const items: OutputItem[] = [{ ...png, artifactId: 'a_2' }, text('abc'), wav];
+    expect(shown({ items, maxTokens: 1 })).toHaveLength(4);
+    expect(shown({ items, maxTokens: 0, artifactId: 'a_1' })).toEqual([
+      'Warning: truncated output (original token count: 1)\nTotal output lines: 1\n\n...1 tokens truncated...',
+      '[Image saved as a_2 (image/png, 7 B)]',
+      'image:iVBORw0KGg==',
+      'audio:UklGRg==',
+      '[Full output saved as a_1]',
+    ]);
+  });
+});
+
 describe('budget', () => {
   const long = 'x'.repeat(50);
 
@@ -98,7 +140,7 @@ describe('budget', () => {
     const input = { ...base, items: [text(long), text('end')], maxTokens: 1, artifactId: 'a_1' };
     const result = formatResult(input);
     expect(result.fullText).toBe(`${long}\nend`);
-    expect(result.content.at(-1)?.text).toBe('[Full output saved as a_1]');
+    expect(result.content.at(-1)).toEqual({ type: 'text', text: '[Full output saved as a_1]' });
     expect(formatResult({ ...input, maxTokens: 100 })).not.toHaveProperty('fullText');
     expect(formatResult({ ...input, maxTokens: 100 }).content).toHaveLength(3);
   });

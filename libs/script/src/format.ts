@@ -1,8 +1,8 @@
-import type { CellFailure, CellState, CellWarning, Dialect, OutputItem } from '#libs/core';
+import type { CellFailure, CellState, CellWarning, Dialect, MediaItem, OutputItem } from '#libs/core';
 import { applyBudget } from './budget.js';
 
 /** One block of MCP content, as a model reads it. */
-export type ContentBlock = { type: 'text'; text: string };
+export type ContentBlock = { type: 'text'; text: string } | { type: 'image' | 'audio'; data: string; mimeType: string };
 
 /** A tool call, as it is named beside a failure. */
 export interface CallSummary {
@@ -39,7 +39,8 @@ export interface FormattedResult {
 
 /**
  * Makes the content blocks of one answer (spec: scripts, Output and Budget): a header, the items, the failure with
- * the calls before it, the warnings, and the console block; what is over the budget keeps its start and end.
+ * the calls before it, the warnings, and the console block; text that is over the budget keeps its start and end, and
+ * files come after it then.
  * A running `codemode` cell shows its header alone: all its items come with the end.
  */
 export function formatResult(input: FormatInput): FormattedResult {
@@ -47,40 +48,60 @@ export function formatResult(input: FormatInput): FormattedResult {
   const final = input.state !== 'running';
   if (input.dialect === 'codemode' && !final) return { content };
 
-  const texts = collectTexts(input);
+  const pieces = collectPieces(input);
+  const texts = pieces.filter((piece) => typeof piece === 'string');
   const budgeted = applyBudget(texts, input.maxTokens);
-  if (budgeted === undefined) {
-    for (const text of texts) content.push(textBlock(text));
-    return { content };
+  if (budgeted !== undefined) content.push(textBlock(budgeted.cut));
+  for (const piece of pieces) {
+    if (typeof piece !== 'string') content.push(...mediaBlocks(piece));
+    else if (budgeted === undefined) content.push(textBlock(piece));
   }
-  content.push(textBlock(budgeted.cut));
+  if (budgeted === undefined) return { content };
   if (!final) return { content };
   if (input.artifactId !== undefined) content.push(textBlock(`[Full output saved as ${input.artifactId}]`));
   return { content, fullText: budgeted.full };
 }
 
-function collectTexts({ dialect, items, failure, calls, warnings }: FormatInput): string[] {
-  const texts: string[] = [];
+/** Texts and files in their order. */
+function collectPieces({ dialect, items, failure, calls, warnings }: FormatInput): (string | MediaItem)[] {
+  const pieces: (string | MediaItem)[] = [];
   const consoleLines: string[] = [];
+  const total = items.reduce((count, { kind }) => (kind === 'text' ? count + 1 : count), 0);
+  const isCounted = dialect === 'codemode' && total > 1;
+  let number = 0;
   for (const item of items) {
     switch (item.kind) {
       case 'text':
-        texts.push(item.text);
+        number += 1;
+        pieces.push(isCounted ? `==> text ${number}/${total} <==\n${item.text}` : item.text);
         break;
       case 'console':
         consoleLines.push(item.text);
+        break;
+      case 'image':
+      case 'audio':
+        pieces.push(item);
         break;
       default:
         unknownKind(item);
     }
   }
-  if (dialect === 'codemode' && texts.length > 1) {
-    for (const [index, text] of texts.entries()) texts[index] = `==> text ${index + 1}/${texts.length} <==\n${text}`;
-  }
-  if (failure !== undefined) texts.push(describeFailure(failure, calls));
-  for (const warning of warnings ?? []) texts.push(`Warning: ${warning.message}`);
-  if (consoleLines.length > 0) texts.push(`<console_output>\n${consoleLines.join('\n')}\n</console_output>`);
-  return texts;
+  if (failure !== undefined) pieces.push(describeFailure(failure, calls));
+  for (const warning of warnings ?? []) pieces.push(`Warning: ${warning.message}`);
+  if (consoleLines.length > 0) pieces.push(`<console_output>\n${consoleLines.join('\n')}\n</console_output>`);
+  return pieces;
+}
+
+/** A file, after the name under which an image is kept. */
+function mediaBlocks({ kind, data, mimeType, artifactId }: MediaItem): ContentBlock[] {
+  const block: ContentBlock = { type: kind, data, mimeType };
+  if (kind === 'audio' || artifactId === undefined) return [block];
+  return [textBlock(`[Image saved as ${artifactId} (${mimeType}, ${base64Bytes(data)} B)]`), block];
+}
+
+function base64Bytes(data: string): number {
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
+  return (data.length / 4) * 3 - padding;
 }
 
 function header({ state, cellId, wallMs }: FormatInput): string {

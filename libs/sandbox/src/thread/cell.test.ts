@@ -7,6 +7,7 @@ import { Guest, silentHost } from './guest.js';
 import { BaseImage } from './image.js';
 import { EngineInstance } from './instance.js';
 import { Outbox } from './outbox.js';
+import { ToolView } from './tool-view.js';
 
 let guest: Guest;
 let image: BaseImage;
@@ -35,12 +36,13 @@ function run(
     cpuMs: 5000,
     stretchCpuMs: 5000,
     seed,
+    view: null,
   } as const;
   const outbox = new Outbox(1, new OutputJournal(OutputJournal.allocate()), (message) => {
     told.push(message);
     post(message);
   });
-  const cell = new ThreadCell({ ...given, values: [] }, guest, signals, outbox);
+  const cell = new ThreadCell({ ...given, values: [] }, guest, signals, outbox, new ToolView(undefined));
   guest.engine.attach(cell);
   cell.start();
   guest.engine.attach(silentHost);

@@ -1,19 +1,21 @@
 import type { JSValueConstPointer } from 'quickjs-emscripten';
-import { limits } from '#libs/core';
 import { failureOf, type StopCause } from '../failures.js';
 import { SIGNAL, type ScriptEnd, type ToThread } from '../protocol.js';
+import { CellCalls } from './cell-calls.js';
+import { CellOutput } from './cell-output.js';
+import { ScriptTimers } from './cell-timers.js';
 import { END_MESSAGE_BYTES, parseEndMessage } from './end-message.js';
 import type { Guest } from './guest.js';
 import { countLines, isFenced, wrapScript } from './guest-text.js';
 import { EngineAbortError } from './imports.js';
 import type { EngineResult, GuestHost } from './instance.js';
-import { ANSWER, AS_JSON, KIND, OP } from './kinds.js';
+import { AS_JSON, KIND, OP } from './kinds.js';
 import { LAYOUT } from './layout.js';
 import type { Outbox } from './outbox.js';
+import type { ToolView } from './tool-view.js';
 
 type Start = Extract<ToThread, { type: 'start' }>;
-
-const SMALL_MESSAGE_BYTES = 256;
+type Resume = Extract<ToThread, { type: 'resume' }>;
 
 /**
  * One script on one guest. States: running (inside `slice`), waiting (between slices), ended. CPU time is the time
@@ -26,9 +28,9 @@ export class ThreadCell implements GuestHost {
   private outOfMemory = false;
   private cpuMs = 0;
   private sliceStartedAt = 0;
-  private items = 0;
-  private chars = 0;
-  private readonly timers = new Set<number>();
+  private readonly output: CellOutput;
+  private readonly calls: CellCalls;
+  private readonly timers: ScriptTimers;
   /** Why the thread must not serve again; null while it may. */
   private retire: string | null = null;
 
@@ -37,7 +39,12 @@ export class ThreadCell implements GuestHost {
     private readonly guest: Guest,
     private readonly signals: Int32Array,
     private readonly outbox: Outbox,
-  ) {}
+    view: ToolView,
+  ) {
+    this.output = new CellOutput(given.cell, guest, outbox);
+    this.calls = new CellCalls(given.cell, guest, outbox, view);
+    this.timers = new ScriptTimers(given.cell, guest, outbox);
+  }
 
   /** Runs the script until it ends or waits. True when it has ended. */
   start(): boolean {
@@ -58,12 +65,19 @@ export class ThreadCell implements GuestHost {
     });
   }
 
-  /** Runs the callbacks of timers that are due, each followed by the jobs it made. True when the script has ended. */
-  resume(timers: readonly number[]): boolean {
+  /** Settles calls and runs the callbacks of timers that are due, each followed by the jobs it made. True at the end. */
+  resume({ timers, results }: Pick<Resume, 'timers' | 'results'>): boolean {
     return this.slice(() => {
+      for (const result of results) {
+        if (this.isOver()) return;
+        const message = this.calls.settle(result);
+        if (message === undefined) continue;
+        this.entered(this.guest.receiveText(OP.settle, message));
+        this.pump();
+      }
       for (const id of timers) {
         if (this.isOver()) return;
-        if (!this.timers.delete(id)) continue;
+        if (!this.timers.take(id)) continue;
         this.entered(this.guest.receiveNumber(OP.timer, id));
         this.pump();
       }
@@ -76,27 +90,32 @@ export class ThreadCell implements GuestHost {
     this.finish();
   }
 
-  onSend(kind: number, payload: JSValueConstPointer, chars: number): number | undefined {
+  onSend(kind: number, payload: JSValueConstPointer, chars: number): number | string | undefined {
     if (kind === KIND.isProxy) return this.guest.classOf(payload) === LAYOUT.proxyClass ? 1 : 0;
     if (this.end !== undefined) return undefined;
     switch (kind & ~AS_JSON) {
       case KIND.text:
-        return this.output('text', kind, payload, chars);
+        return this.output.add('text', kind, payload, chars);
       case KIND.console:
-        return this.output('console', kind, payload, chars);
+        return this.output.add('console', kind, payload, chars);
+      case KIND.image:
+        return this.output.media('image', payload, chars);
+      case KIND.audio:
+        return this.output.media('audio', payload, chars);
+      case KIND.note:
+        return this.output.note(kind, payload, chars);
       case KIND.boundary:
         if (Atomics.exchange(this.signals, SIGNAL.boundary, 0) === 1) {
-          this.outbox.tell({ type: 'boundary', cell: this.given.cell, items: this.items });
+          this.outbox.tell({ type: 'boundary', cell: this.given.cell, items: this.output.items });
         }
         return undefined;
       case KIND.timer:
-        return this.timer(payload);
       case KIND.untimer:
-        return this.untimer(payload);
+        return this.timers.receive(kind, payload);
       case KIND.end:
         return this.ended(payload);
       default:
-        throw new EngineAbortError(`a message of unknown kind ${kind}`);
+        return this.calls.receive(kind, payload);
     }
   }
 
@@ -118,13 +137,18 @@ export class ThreadCell implements GuestHost {
     this.outOfMemory = true;
   }
 
+  onRejection(promise: bigint, reason: bigint, handled: boolean): void {
+    if (!this.isOver()) this.guest.receiveRejection(handled ? OP.handled : OP.rejected, promise, reason);
+  }
+
   private isOver(): boolean {
     return this.end !== undefined || this.cause !== undefined;
   }
 
   /** Nothing to run and nothing to wait for. After an exhausted memory the end message itself may be what is missing. */
   private isStalled(): boolean {
-    if (this.isOver() || this.timers.size > 0 || Atomics.load(this.signals, SIGNAL.stop) === 1) return false;
+    if (this.isOver() || this.timers.arePending || this.calls.areOpen || Atomics.load(this.signals, SIGNAL.stop) === 1)
+      return false;
     if (this.outOfMemory) this.cause = 'memory';
     return !this.outOfMemory;
   }
@@ -161,7 +185,7 @@ export class ThreadCell implements GuestHost {
   private endOfCause(): ScriptEnd {
     const { cause } = this;
     if (cause === undefined || cause === 'stopped') return { kind: 'stopped' };
-    return { kind: 'failed', frames: '', writes: [], ...failureOf(cause, this.given) };
+    return { kind: 'failed', frames: '', writes: [], warnings: [], ...failureOf(cause, this.given) };
   }
 
   private pump(): void {
@@ -170,52 +194,13 @@ export class ThreadCell implements GuestHost {
     if (pumped === 'failed' && !this.isOver()) this.cause = this.outOfMemory ? 'memory' : 'internal';
   }
 
-  /** A call into the prelude must come back, unless the script was interrupted or has used up the memory. */
-  private entered(result: EngineResult): void {
-    if (result.ok || this.isOver()) return;
+  /** A call into the prelude must come back, unless the script was interrupted or has used up the memory.
+   * Undefined: there was none left for the argument. */
+  private entered(result: EngineResult | undefined): void {
+    if (result === undefined) this.cause ??= 'memory';
+    if (result === undefined || result.ok || this.isOver()) return;
     if (this.outOfMemory) this.cause = 'memory';
     else throw new EngineAbortError(`the prelude threw ${this.guest.dump(result.error).slice(0, 500)}`);
-  }
-
-  private output(
-    kind: 'text' | 'console',
-    code: number,
-    payload: JSValueConstPointer,
-    chars: number,
-  ): number | undefined {
-    const isJson = (code & AS_JSON) !== 0;
-    const room = limits.outputChars - this.chars;
-    const raw = this.guest.textOf(payload, isJson ? 6 * room + 2 : 3 * room);
-    if (raw === undefined) return ANSWER.noMemory;
-    const text = isJson ? String(JSON.parse(raw)) : raw;
-    if (text.length !== chars && !isJson) return ANSWER.needsJson;
-    if (text.length > room || this.items >= limits.outputItems) throw new EngineAbortError('output over its limit');
-    this.chars += text.length;
-    this.items += 1;
-    this.outbox.add({ kind, text });
-    return undefined;
-  }
-
-  private timer(payload: JSValueConstPointer): undefined {
-    const [id, delayMs] = this.numbers(payload);
-    if (id === undefined || delayMs === undefined || this.timers.size >= limits.pendingTimers) {
-      throw new EngineAbortError('an unusable timer');
-    }
-    this.timers.add(id);
-    this.outbox.tell({ type: 'timer', cell: this.given.cell, id, delayMs });
-  }
-
-  private untimer(payload: JSValueConstPointer): undefined {
-    const [id] = this.numbers(payload);
-    if (id !== undefined && this.timers.delete(id)) this.outbox.tell({ type: 'untimer', cell: this.given.cell, id });
-  }
-
-  private numbers(payload: JSValueConstPointer): number[] {
-    const parsed = JSON.parse(this.guest.textOf(payload, SMALL_MESSAGE_BYTES) ?? '[]') as unknown;
-    if (!Array.isArray(parsed) || !parsed.every((part): part is number => typeof part === 'number')) {
-      throw new EngineAbortError('an unreadable message');
-    }
-    return parsed;
   }
 
   private ended(payload: JSValueConstPointer): undefined {
@@ -234,5 +219,12 @@ function fenced(source: string): ScriptEnd {
   const line = countLines(source.slice(0, source.indexOf('```')));
   const message =
     'SyntaxError: the script is wrapped in a Markdown code fence (```). Send the JavaScript alone, without the fence.';
-  return { kind: 'failed', code: 'syntax_error', message, frames: `    at script.js:${line}:1`, writes: [] };
+  return {
+    kind: 'failed',
+    code: 'syntax_error',
+    message,
+    frames: `    at script.js:${line}:1`,
+    writes: [],
+    warnings: [],
+  };
 }

@@ -10,6 +10,7 @@ const json = (value: object): string =>
       ['gone', null],
     ],
     leaving: false,
+    warnings: ['w'],
     ...value,
   });
 const writes = [
@@ -19,7 +20,7 @@ const writes = [
 
 it('reads a success', () => {
   expect(parseEndMessage(json({ failure: null, leaving: true }), false)).toEqual({
-    end: { kind: 'completed', writes },
+    end: { kind: 'completed', writes, warnings: ['w'] },
     leaving: true,
   });
 });
@@ -47,6 +48,8 @@ it('throws for anything else', () => {
     json({ failure: 5 }),
     json({ failure: { ...failure, code: 'cpu_limit' } }),
     json({ failure: null, writes: [[1, '1']] }),
+    json({ failure: null, warnings: [1] }),
+    json({ failure: null, warnings: Array(17).fill('w') }),
   ]) {
     expect(() => parseEndMessage(wrong, false)).toThrow();
   }

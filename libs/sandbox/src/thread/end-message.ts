@@ -1,6 +1,7 @@
-import { limits, type ValueWrite } from '#libs/core';
+import { limits } from '#libs/core';
 import { failureOf } from '../failures.js';
-import { areWrites, type ScriptEnd } from '../protocol.js';
+import type { ScriptEnd } from '../protocol.js';
+import { areWarnings, areWrites } from '../protocol-checks.js';
 import { cutText, encodeText } from './guest-text.js';
 import { EngineAbortError } from './imports.js';
 
@@ -20,17 +21,19 @@ const CODES = ['script_error', 'syntax_error', 'output_limit', 'stalled'] as con
  * that error mean it. Throws EngineAbortError for anything that the prelude does not write.
  */
 export function parseEndMessage(json: string, exhausted: boolean): EndMessage {
-  const { failure, writes, leaving } = JSON.parse(json) as Record<string, unknown>;
+  const { failure, writes, leaving, warnings } = JSON.parse(json) as Record<string, unknown>;
   const pairs = Array.isArray(writes) ? (writes as readonly unknown[]) : undefined;
   const list = pairs?.map((pair): unknown =>
     Array.isArray(pair) ? { key: pair[0] as unknown, json: pair[1] as unknown } : pair,
   );
-  if (!areWrites(list)) throw new EngineAbortError('an end message without writes');
-  if (failure === null) return { end: { kind: 'completed', writes: list }, leaving: leaving === true };
-  return { end: readFailure(failure, list, exhausted), leaving: false };
+  if (!areWrites(list) || !areWarnings(warnings)) throw new EngineAbortError('an end message without writes');
+  if (failure === null) return { end: { kind: 'completed', writes: list, warnings }, leaving: leaving === true };
+  return { end: { ...readFailure(failure, exhausted), writes: list, warnings }, leaving: false };
 }
 
-function readFailure(failure: unknown, writes: ValueWrite[], exhausted: boolean): EndMessage['end'] {
+type Failure = Extract<ScriptEnd, { kind: 'failed' }>;
+
+function readFailure(failure: unknown, exhausted: boolean): Omit<Failure, 'writes' | 'warnings'> {
   const given = failure as Record<string, unknown>;
   const code = CODES.find((known) => known === given['code']);
   const { message, frames } = given;
@@ -38,9 +41,9 @@ function readFailure(failure: unknown, writes: ValueWrite[], exhausted: boolean)
     throw new EngineAbortError('an end message with an unreadable failure');
   }
   const outOfMemory = exhausted && given['exhausted'] === true;
-  if (outOfMemory) return { kind: 'failed', frames, writes, ...failureOf('memory') };
-  if (code === 'stalled') return { kind: 'failed', frames, writes, ...failureOf('stalled') };
+  if (outOfMemory) return { kind: 'failed', frames, ...failureOf('memory') };
+  if (code === 'stalled') return { kind: 'failed', frames, ...failureOf('stalled') };
   const cutFrames = cutText(frames, limits.errorBytes / 2);
   const cutMessage = cutText(message, limits.errorBytes - encodeText(cutFrames).length);
-  return { kind: 'failed', code, message: cutMessage, frames: cutFrames, writes };
+  return { kind: 'failed', code, message: cutMessage, frames: cutFrames };
 }

@@ -16,10 +16,12 @@ export interface GuestPointers {
   scratch: number;
 }
 
-const OPERATIONS = 5;
+const OPERATIONS = 8;
 /** Jobs run between two looks at the clock and the stop flag. */
 const JOBS_PER_BATCH = 64;
-const SCRATCH_BYTES = 32;
+const SCRATCH_BYTES = 64;
+/** Where in it a rejection is handed over, which happens in the middle of other calls: the two values, the pointers. */
+const REJECTION = { promise: 16, reason: 24, pointers: 32 };
 
 /** A host for the time in which no cell runs: a fixed clock, no interrupts, and nothing may be sent. */
 export const silentHost: GuestHost = {
@@ -27,6 +29,7 @@ export const silentHost: GuestHost = {
   shouldInterrupt: () => false,
   clock: () => 1_000_000_000_000,
   exhausted: () => undefined,
+  onRejection: () => undefined,
 };
 
 /** The engine in one instance with the prelude loaded: the two functions of the channel, and the job pump. */
@@ -49,12 +52,15 @@ export class Guest {
     return new Guest(engine, { runtime, context, send, receive, operations, scratch });
   }
 
-  /** Calls the prelude with an operation and its argument. */
+  /** Calls the prelude with an operation and its argument, which is freed. */
   receive(operation: number, argument: JSValuePointer): EngineResult {
     const { context, receive, scratch, operations } = this.pointers;
     const boxed = operations[operation];
     if (boxed === undefined) throw new EngineAbortError(`operation ${operation} is not known`);
-    return this.engine.call(context, receive, scratch, [boxed, argument]);
+    const result = this.engine.call(context, receive, scratch, [boxed, argument]);
+    this.engine.ffi.QTS_FreeValuePointer(context, argument);
+    if (result.ok) this.engine.ffi.QTS_FreeValuePointer(context, result.value);
+    return result;
   }
 
   /** Gives the guest JSON. */
@@ -62,9 +68,28 @@ export class Guest {
     return this.receive(operation, this.engine.newString(this.pointers.context, json));
   }
 
+  /** Gives the guest a text without NUL. Undefined when there is no memory left for it. */
+  receiveText(operation: number, text: string): EngineResult | undefined {
+    const value = this.engine.tryNewString(this.pointers.context, text);
+    return value === undefined ? undefined : this.receive(operation, value);
+  }
+
   /** Gives the guest a number. */
   receiveNumber(operation: number, value: number): EngineResult {
     return this.receive(operation, this.engine.ffi.QTS_NewFloat64(this.pointers.context, value));
+  }
+
+  /** Tells the prelude of a rejection. A failure is swallowed: it happens where nobody can take an error. */
+  receiveRejection(operation: number, promise: bigint, reason: bigint): void {
+    const { context, receive, scratch, operations } = this.pointers;
+    const boxed = operations[operation];
+    if (boxed === undefined) throw new EngineAbortError(`operation ${operation} is not known`);
+    const { engine } = this;
+    engine.bytes.writeBigInt64LE(promise, scratch + REJECTION.promise);
+    engine.bytes.writeBigInt64LE(reason, scratch + REJECTION.reason);
+    const values = [boxed, scratch + REJECTION.promise, scratch + REJECTION.reason] as JSValuePointer[];
+    const result = engine.call(context, receive, scratch + REJECTION.pointers, values);
+    engine.ffi.QTS_FreeValuePointer(context, result.ok ? result.value : result.error);
   }
 
   /** Compiles and runs a script's text. */

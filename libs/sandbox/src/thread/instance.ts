@@ -15,6 +15,7 @@ import {
 import { limits } from '#libs/core';
 import { deterministicImports, EngineAbortError } from './imports.js';
 import { LAYOUT } from './layout.js';
+import { addRejectionHook } from './rejection-hook.js';
 import '../webassembly.js';
 
 type Ffi = InstanceType<Awaited<ReturnType<typeof RELEASE_SYNC.importFFI>>>;
@@ -22,12 +23,17 @@ type Allocate = { _malloc(size: number): number; _free(address: number): void };
 
 /** Whom an instance's guest talks to: the cell that runs, or nobody. */
 export interface GuestHost {
-  /** A message of the prelude. `payload` points at the value, `chars` is the length of a text; a number goes back. */
-  onSend(kind: number, payload: JSValueConstPointer, chars: number): number | undefined;
+  /**
+   * A message of the prelude. `payload` points at the value, `chars` is the length of a text. A number or a text
+   * without NUL goes back.
+   */
+  onSend(kind: number, payload: JSValueConstPointer, chars: number): number | string | undefined;
   /** Asked by the engine every few thousand steps; true throws what no script can catch. */
   shouldInterrupt(): boolean;
   clock(): number;
   exhausted(): void;
+  /** A promise was rejected without a handler, or (`handled`) got one after that. Both are the engine's own words. */
+  onRejection(promise: bigint, reason: bigint, handled: boolean): void;
 }
 
 /** The outcome of one call into the engine. */
@@ -47,6 +53,8 @@ export class EngineInstance {
     readonly ffi: Ffi,
     private readonly allocator: Allocate,
     private readonly stackPointer: () => number,
+    /** Where the hook for rejected promises stands in the table. */
+    private readonly rejectionHook: number,
     /** Who is asked and told. Replaced for each cell. */
     private readonly link: { host: GuestHost },
   ) {
@@ -60,6 +68,7 @@ export class EngineInstance {
     const memory = new WebAssembly.Memory({ initial: limits.memoryPages, maximum: limits.memoryPages });
     const link = { host };
     let stackPointer: (() => number) | undefined;
+    let rejectionHook: number | undefined;
     const loader = load as unknown as (options: object) => Promise<ConstructorParameters<typeof FfiType>[0]>;
     const engine = await loader({
       wasmMemory: memory,
@@ -72,13 +81,18 @@ export class EngineInstance {
         });
         const made = new WebAssembly.Instance(module, { a: imports });
         stackPointer = made.exports['Oa'] as () => number;
+        rejectionHook = addRejectionHook(
+          made.exports['table'] as WebAssembly.Table,
+          (_context, promise, reason, handled) => link.host.onRejection(promise, reason, handled !== 0),
+        );
         done(made);
         return made.exports;
       },
     });
-    if (stackPointer === undefined) throw new EngineAbortError('the engine was not instantiated');
+    if (stackPointer === undefined || rejectionHook === undefined)
+      throw new EngineAbortError('the engine was not instantiated');
     const ffi = new FfiType(engine);
-    const instance = new EngineInstance(memory, ffi, engine, stackPointer, link);
+    const instance = new EngineInstance(memory, ffi, engine, stackPointer, rejectionHook, link);
     engine.callbacks = {
       callFunction: (_asyncify, context, _self, count, values) => instance.called(context, count, values),
       shouldInterrupt: () => (link.host.shouldInterrupt() ? 1 : 0),
@@ -122,6 +136,7 @@ export class EngineInstance {
     const runtime = this.ffi.QTS_NewRuntime();
     this.ffi.QTS_RuntimeSetMaxStackSize(runtime, stackBytes);
     this.ffi.QTS_RuntimeEnableInterruptHandler(runtime);
+    this.words[(runtime + LAYOUT.rejectionHookOffset) / 4] = this.rejectionHook;
     return runtime;
   }
 
@@ -145,13 +160,21 @@ export class EngineInstance {
 
   /** A string value from text without NUL (JSON). */
   newString(context: JSContextPointer, text: string): JSValuePointer {
+    const value = this.tryNewString(context, text);
+    if (value === undefined) throw new RangeError('no memory left in the engine');
+    return value;
+  }
+
+  /** The same for text that may be large; undefined when there is no memory left for it. */
+  tryNewString(context: JSContextPointer, text: string): JSValuePointer | undefined {
     const size = Buffer.byteLength(text, 'utf8');
-    const address = this.allocate(size + 1) as BorrowedHeapCharPointer;
+    const address = this.allocator._malloc(size + 1) as BorrowedHeapCharPointer;
+    if (address === 0) return undefined;
     this.bytes.write(text, address, 'utf8');
     this.bytes[address + size] = 0;
     const value = this.ffi.QTS_NewString(context, address);
     this.free(address);
-    return value;
+    return value === 0 ? undefined : value;
   }
 
   /** Calls a guest function; `scratch` is room for the argument pointers. */
@@ -196,6 +219,8 @@ export class EngineInstance {
     const payload = this.ffi.QTS_ArgvGetJSValueConstPointer(values, 1);
     const chars = count < 3 ? 0 : this.ffi.QTS_GetFloat64(context, this.ffi.QTS_ArgvGetJSValueConstPointer(values, 2));
     const answer = this.link.host.onSend(kind, payload, chars);
-    return answer === undefined ? (0 as JSValuePointer) : this.ffi.QTS_NewFloat64(context, answer);
+    const none = 0 as JSValuePointer;
+    if (typeof answer === 'string') return this.tryNewString(context, answer) ?? none;
+    return answer === undefined ? none : this.ffi.QTS_NewFloat64(context, answer);
   }
 }

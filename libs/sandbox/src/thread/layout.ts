@@ -12,6 +12,8 @@ export const LAYOUT = {
   breakAddress: 86_864,
   /** How far the C stack can reach down: twice the limit that the engine enforces itself. */
   stackReach: 512 * 1024,
+  /** Offset in a runtime of the position of the hook for rejected promises; its argument is in the next word. */
+  rejectionHookOffset: 160,
   /** Offset of the 16-bit class id in an object of the engine. */
   classIdOffset: 6,
   /** The class id of a proxy. */

@@ -13,6 +13,8 @@ const EXERCISE = `
   try { JSON.parse('['.repeat(50000)) } catch {}
   try { (0, eval)('['.repeat(20000)) } catch {}
   /^(a?b?)+$/.test('ab'.repeat(500));
+  Promise.reject(1).catch(() => 1);
+  Promise.reject(2);
   new Proxy({}, {})
 `;
 
@@ -26,11 +28,17 @@ const MAX_INTERRUPTS = 100_000;
 export function checkRestore(guest: Guest, image: BaseImage): void {
   const { engine } = guest;
   let interrupts = 0;
-  engine.attach({ ...silentHost, shouldInterrupt: () => (interrupts += 1) > MAX_INTERRUPTS });
+  const rejections: boolean[] = [];
+  engine.attach({
+    ...silentHost,
+    shouldInterrupt: () => (interrupts += 1) > MAX_INTERRUPTS,
+    onRejection: (_promise, _reason, handled) => rejections.push(handled),
+  });
   const result = guest.evaluate(Buffer.from(EXERCISE), 'check');
   if (!result.ok) throw new EngineAbortError(`the start-up check failed: ${guest.dump(result.error)}`);
   const proxyClass = guest.classOf(result.value as never);
   if (proxyClass !== LAYOUT.proxyClass) throw new EngineAbortError(`proxies have class ${proxyClass}`);
+  if (rejections.join() !== 'false,true,false') throw new EngineAbortError('rejected promises are not told');
   if (!engine.stackIsEmpty()) throw new EngineAbortError('the stack pointer has another base');
   image.restore(engine);
   const difference = image.firstDifference(engine);

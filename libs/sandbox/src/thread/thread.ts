@@ -9,6 +9,7 @@ import { collectGarbage } from './garbage.js';
 import { checkRestore } from './self-check.js';
 import { Outbox } from './outbox.js';
 import { GuestShelf } from './shelf.js';
+import { ToolViews } from './tool-view.js';
 
 /** A thread without work for this long prepares a fresh guest: not at once, lest the next cell wait for it. */
 const IDLE_MS = 20;
@@ -49,6 +50,7 @@ export class SandboxThread {
   private current: { cell: number; tenantId: string; run: ThreadCell; guest: Guest } | undefined;
   private readonly signals: Int32Array;
   private readonly journal: OutputJournal;
+  private readonly views = new ToolViews();
   private idleTimer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -67,7 +69,7 @@ export class SandboxThread {
       if (this.current !== undefined) throw new EngineAbortError('a second cell on one thread');
       const guest = await this.shelf.take(message.tenantId);
       const outbox = new Outbox(message.cell, this.journal, this.post);
-      const run = new ThreadCell(message, guest, this.signals, outbox);
+      const run = new ThreadCell(message, guest, this.signals, outbox, this.views.get(message.view));
       guest.engine.attach(run);
       this.current = { cell: message.cell, tenantId: message.tenantId, run, guest };
       if (run.start()) this.clean();
@@ -78,7 +80,7 @@ export class SandboxThread {
     if (message.type === 'stop') {
       current.run.stop();
       this.clean();
-    } else if (current.run.resume(message.timers)) this.clean();
+    } else if (current.run.resume(message)) this.clean();
   }
 
   /** After the end was told: the memory goes back to the base image, or away when it grew. */

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { ProgramCall, ProgramView, RunningCell } from '#libs/sandbox';
+import { TestPool } from '../test/run-script.js';
+
+let pool: TestPool;
+beforeAll(async () => {
+  pool = await TestPool.create();
+});
+beforeEach(() => {
+  pool.retired.length = 0;
+});
+afterAll(() => pool.close(true));
+
+const view: ProgramView = {
+  tools: Array.from({ length: 2_000 }, (_, i) => ({
+    identifier: `tool_${i}`,
+    name: `tool-${i}`,
+    description: 'x'.repeat(900),
+  })),
+};
+const large = JSON.stringify('x'.repeat(16_000_000));
+const answer = (call: ProgramCall, cell: RunningCell): void => cell.settle(call.callId, { ok: true, json: large });
+
+it.each([
+  ['results', 'const kept = []; for (;;) kept.push(await tools.tool_1())'],
+  [
+    'a full memory, then a result',
+    'const kept = []; try { for (;;) kept.push(new Uint8Array(1e6)) } catch {} await tools.tool_1()',
+  ],
+  [
+    'a full memory, then the list',
+    'const kept = []; try { for (;;) kept.push(new Uint8Array(1e6)) } catch {} ALL_TOOLS; return 1',
+  ],
+  ['queued arguments', 'for (let i = 0; i < 400; i++) tools.tool_1({ t: "x".repeat(1e6) + i })'],
+  ['rejections', 'for (;;) Promise.reject("x".repeat(1e6) + Math.random())'],
+])('memory used up by %s ends the script alone', async (name, source) => {
+  const result = await pool.run(source, {
+    view,
+    // Time is not what is tested: on a busy machine hundreds of megabytes take longer than a script usually has.
+    limits: { stretchCpuMs: 50_000, cpuMs: 50_000 },
+    onCall: name === 'queued arguments' ? () => undefined : answer,
+  });
+  if (result.state === 'failed') expect(['out_of_memory', 'script_error', 'cpu_limit']).toContain(result.failure?.code);
+  expect(pool.retired).toEqual([]);
+  expect(await pool.run('return 1', { tenantId: 't_other' })).toMatchObject({ state: 'completed', texts: ['1'] });
+});
+
+it('a flood of look-ups obeys a stop', async () => {
+  const source = 'for (let i = 0; ; i++) { try { tools["tol_" + i] } catch {} }';
+  const result = await pool.run(source, { view, limits: { stretchCpuMs: 300, cpuMs: 300 } });
+  expect(result.failure?.code).toBe('cpu_limit');
+  expect(result.elapsedMs).toBeLessThan(1300);
+});
