@@ -29,6 +29,8 @@ const TABLES = [
   'cell_output',
   'toolsets',
   'toolset_versions',
+  'views',
+  'calls',
   'value_counters',
   'value_entries',
 ];

@@ -126,7 +126,7 @@ describe('rows of cells', () => {
     const { cellId } = claimed;
     await store.end(claimed, [], [text('a'), text('b'), text('c')]);
     const mark = (observer: string, since: number, upTo: number, final: boolean) =>
-      markCollected(store.db, [{ cellId, observer, since, upTo, final }]);
+      markCollected(store.db, [{ cellId, observer, since, upTo, final, calls: [] }]);
     const view = () => viewCell(store.db, store.owner, cellId);
     await mark('api-m.2', 0, 3, true);
     await mark('api-m.1', 1, 3, true);
@@ -144,7 +144,7 @@ describe('rows of cells', () => {
     await spillOutput(store.db, ref, { first: 0, items: [text('a')] }, 1);
     await spillOutput(store.db, ref, { first: 1, items: [text('b')] }, 2);
     expect((await view())?.boundary).toBe(1);
-    await markCollected(store.db, [{ cellId, observer: 'api-o.1', since: 0, upTo: 1, final: false }]);
+    await markCollected(store.db, [{ cellId, observer: 'api-o.1', since: 0, upTo: 1, final: false, calls: [] }]);
     await spillOutput(store.db, ref, { first: 2, items: [] }, 2);
     expect((await view())?.boundary).toBeNull();
     await takePlace(store.db, store.owner, cellId, 'api-o.2', 1_000);

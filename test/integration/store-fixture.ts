@@ -25,8 +25,9 @@ export interface CellWish {
   branchId?: string;
   dialect?: Dialect;
   source?: string;
-  observer?: string;
+  observer?: string | undefined;
   deadlineInMs?: number;
+  conversationVersion?: number;
 }
 
 /** A database with one tenant, one direct conversation and one worker, and the steps of a cell on it. */
@@ -57,7 +58,7 @@ export class StoreFixture implements AsyncDisposable {
     const inserted = await insertCell(this.db, {
       cellId,
       owner,
-      conversationVersion: 2,
+      conversationVersion: wish.conversationVersion ?? 2,
       branchId: wish.branchId ?? 'main',
       dialect: wish.dialect ?? 'exec',
       source: wish.source ?? 'text(1)',

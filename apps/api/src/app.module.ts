@@ -7,6 +7,7 @@ import { CellsModule } from './cells/cells.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { ToolResultsModule } from './tool-results/tool-results.module.js';
 import { ToolsetsModule } from './toolsets/toolsets.module.js';
 
 /** One API process: its adapters, what is common to all requests, and one module per resource. */
@@ -20,6 +21,7 @@ export class AppModule {
         HttpModule,
         ConversationsModule,
         CellsModule,
+        ToolResultsModule,
         ToolsetsModule,
         AdminModule,
         HealthModule,

@@ -1,34 +1,49 @@
 import type { CarriedEnd, CellJob } from '#libs/contracts';
-import { CellarError, type CellFailure, keepsValues } from '#libs/core';
+import { type CellFailure, keepsValues } from '#libs/core';
 import type { Doorbells } from '#libs/events';
+import type { Offload } from '#libs/offload';
 import {
   type CellEnd,
   type ClaimedCell,
   type CommittedEnd,
   type Database,
+  type EndedCall,
   type RunningRow,
   type StretchRef,
   type ValuesOfEnd,
   claimCell,
   endCell,
+  readEndedCalls,
   spillOutput,
   spillStoppedOutput,
 } from '#libs/persistence';
 import type { CellOutcome, RunningCell, Slot, StopReason } from '#libs/sandbox';
 import { type Events, withCorrelation, withSpan } from '#libs/telemetry';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { ScriptView, ToolViews } from '#libs/tools';
+import { carriedEnd } from './carried-end.js';
+import { CellCalls } from './cell-calls.js';
 import { OutputBuffer } from './output-buffer.js';
-
-/** Pauses between attempts to commit an end while Postgres is away, in ms: from the first to the last. */
-const RETRY_MS = [100, 250, 500, 1_000, 2_000];
+import { untilWritten } from './until-written.js';
 
 /** What a run works with. */
 export interface CellRunParts {
   db: Database;
   doorbells: Doorbells;
   events: Events;
+  offload: Offload;
+  views: ToolViews;
   workerId: string;
 }
+
+/** A script that could not be given its tools. */
+const notRun: CellOutcome = {
+  state: 'failed',
+  failure: { code: 'internal', message: 'Cellar could not give this script its tools. It has not run; try it again.' },
+  writes: [],
+  warnings: [],
+  openCalls: [],
+  cpuMs: 0,
+};
 
 /**
  * One cell on this worker: `claiming -> running -> ending -> gone`. All that it writes is fenced by the row's state,
@@ -42,12 +57,14 @@ export class CellRun {
   /** Processes that asked for the stop. */
   readonly #stoppedBy = new Set<string>();
   #guest: RunningCell | undefined;
+  #calls: CellCalls | undefined;
   #stopReason: StopReason | undefined;
   #observer: string | null = null;
   #yieldTimer: NodeJS.Timeout | undefined;
   /** Spills run one after the other. */
   #spills: Promise<void> = Promise.resolve();
   #abandoned = false;
+  #ended = false;
 
   constructor(parts: CellRunParts, job: CellJob) {
     this.cellId = job.cellId;
@@ -91,6 +108,28 @@ export class CellRun {
     this.#yieldIn(row.yieldInMs ?? 0);
   }
 
+  /** Ids of the calls whose ends the script waits for. */
+  get openCalls(): string[] {
+    return this.#calls?.openIds ?? [];
+  }
+
+  /** A call of this cell has ended. */
+  callEnded(ended: EndedCall): void {
+    this.#calls?.end(ended);
+  }
+
+  /** Reads which calls of this cell have ended, and tells the script. */
+  async lookAtCalls(): Promise<void> {
+    const { db, events } = this.#parts;
+    if (this.openCalls.length === 0) return;
+    try {
+      for (const ended of await readEndedCalls(db, this.openCalls)) this.callEnded(ended);
+    } catch (cause) {
+      // They are looked at once a second.
+      events.faulted('the ends of calls were not read', cause, { cellId: this.cellId });
+    }
+  }
+
   async #run(slot: Slot): Promise<() => Promise<void>> {
     const { db, events, workerId } = this.#parts;
     const attributes = { 'cellar.cell_id': this.cellId };
@@ -103,35 +142,77 @@ export class CellRun {
     clearTimeout(this.#yieldTimer);
     const wallMs = claimed.queuedMs + performance.now() - startedAt;
     return async () => {
+      // Calls that nobody awaited are cancelled by the end, but they were made.
+      await this.#calls?.drained();
+      this.#calls?.[Symbol.dispose]();
       await this.#spills;
       if (!this.#abandoned) await withSpan('cell.end', { attributes }, () => this.#finish(claimed, outcome, wallMs));
     };
   }
 
-  #execute(slot: Slot, claimed: ClaimedCell): Promise<CellOutcome> {
+  async #execute(slot: Slot, claimed: ClaimedCell): Promise<CellOutcome> {
     const { cpuMs, stretchCpuMs } = claimed.options.limits;
     this.#observer = claimed.observer;
+    const { tenantId } = claimed.owner;
+    let view: ScriptView | undefined;
+    try {
+      view = await this.#viewOf(claimed);
+    } catch (cause) {
+      this.#parts.events.faulted("a script's tools were not found", cause, { cellId: this.cellId });
+      return notRun;
+    }
+    const calls = this.#callsOf(view);
+    this.#calls = calls;
     this.#guest = slot.start(
       {
         cellId: this.cellId,
-        tenantId: claimed.owner.tenantId,
+        tenantId,
         dialect: claimed.dialect,
         source: claimed.source,
         values: claimed.values,
         limits: { cpuMs, stretchCpuMs, deadlineInMs: claimed.deadlineInMs, wallInMs: claimed.wallInMs },
+        ...(view && { view: view.program }),
       },
       {
         output: (items) => this.#output.push(items),
         boundary: (items) => this.#spill(items),
-        // Programs are started without a view, so scripts find no tool to call, and notes have no reader.
-        call: ({ callId }) => this.#guest?.settle(callId, { ok: false, message: 'This tool cannot be called here.' }),
+        call: (call) => calls.begin(call),
         note: () => undefined,
       },
     );
     // A stop may have come while the claim was on its way.
     if (this.#stopReason) this.#guest.stop(this.#stopReason);
     if (claimed.yieldInMs !== undefined) this.#yieldIn(claimed.yieldInMs);
-    return this.#guest.outcome;
+    const outcome = await this.#guest.outcome;
+    this.#ended = true;
+    return outcome;
+  }
+
+  /** Tries again for as long as Postgres is away: a script must not run with other tools than its own. */
+  async #viewOf({ owner, view: hash, memberId }: ClaimedCell): Promise<ScriptView | undefined> {
+    if (hash === null) return undefined;
+    return this.#persist(() => this.#parts.views.find(owner.tenantId, hash, memberId));
+  }
+
+  #callsOf(view: ScriptView | undefined): CellCalls {
+    const { db, offload, events } = this.#parts;
+    return new CellCalls({
+      db,
+      offload,
+      events,
+      ref: this.#ref,
+      view,
+      persist: (write) => this.#persist(write),
+      settle: (number, result) => this.#guest?.settle(number, result),
+      spill: () => {
+        if (!this.#output.isEmpty) this.#spill();
+        return this.#spills;
+      },
+      made: (observer) => this.#ring(observer),
+      ended: () => this.#ended,
+      lost: () => this.stop('terminated'),
+      look: () => void this.lookAtCalls(),
+    });
   }
 
   #yieldIn(ms: number): void {
@@ -162,7 +243,9 @@ export class CellRun {
     const facts = { cellId: this.cellId, tenantId: owner.tenantId, dialect, cpuMs: outcome.cpuMs, wallMs };
     if (committed) {
       this.#parts.events.cellEnded({ ...facts, state: committed.state, code: committed.failure?.code });
-      this.#ring(committed.observer, this.#carried(claimed, outcome, committed));
+      const carried =
+        this.#calls?.anyMade === true ? undefined : carriedEnd(claimed, outcome, committed, this.#output.chunk());
+      this.#ring(committed.observer, carried);
     } else {
       // The row was ended by somebody else: a stop, or the reaper.
       const row = await this.#persist(() =>
@@ -177,25 +260,6 @@ export class CellRun {
 
   #ring(observer: string | null | undefined, end?: CarriedEnd): void {
     if (observer) this.#parts.doorbells.ringObserver(this.cellId, observer, end);
-  }
-
-  /** The end as the observer would read it; undefined when the row holds more than came with the end. */
-  #carried(claimed: ClaimedCell, outcome: CellOutcome, committed: CommittedEnd): CarriedEnd | undefined {
-    const { first, items } = this.#output.chunk();
-    const { state, failure, boundary, collected, timings } = committed;
-    if (state === 'terminated' || boundary !== null || collected !== first) return undefined;
-    const { dialect, options, owner } = claimed;
-    return {
-      tenantId: owner.tenantId,
-      dialect,
-      state,
-      maxOutputTokens: options.maxOutputTokens,
-      collected,
-      items: [...items],
-      ...(failure && { failure }),
-      warnings: [...outcome.warnings],
-      timings,
-    };
   }
 
   async #commit(claimed: ClaimedCell, outcome: CellOutcome): Promise<CommittedEnd | undefined> {
@@ -219,16 +283,7 @@ export class CellRun {
     }
   }
 
-  /** Tries again for as long as Postgres is away: what a cell has reached is not given up. */
-  async #persist<Result>(write: () => Promise<Result>): Promise<Result | undefined> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await write();
-      } catch (cause) {
-        if (this.#abandoned) return undefined;
-        if (!(cause instanceof CellarError) || !cause.retryable) throw cause;
-        await delay(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]);
-      }
-    }
+  #persist<Result>(write: () => Promise<Result>): Promise<Result | undefined> {
+    return untilWritten(write, () => this.#abandoned);
   }
 }

@@ -1,5 +1,5 @@
 import type { CellJob } from '#libs/contracts';
-import { lookAtRunning } from '#libs/persistence';
+import { lookAtRunning, readEndedCalls } from '#libs/persistence';
 import type { SandboxRunner } from '#libs/sandbox';
 import { CellRun, type CellRunParts } from './cell-run.js';
 
@@ -70,6 +70,15 @@ export class HeldCells implements AsyncDisposable {
     const rows = await lookAtRunning(this.#parts.db, this.#parts.workerId, known);
     const byId = new Map(rows.map((row) => [row.cellId, row]));
     for (const id of known) this.#runs.get(id)?.look(byId.get(id));
+    const open = known.flatMap((id) => this.#runs.get(id)?.openCalls ?? []);
+    if (open.length === 0) return;
+    const ended = await readEndedCalls(this.#parts.db, open);
+    for (const call of ended) this.#runs.get(call.cellId)?.callEnded(call);
+  }
+
+  /** Results of a cell's calls have come. */
+  async lookAtCalls(cellId: string): Promise<void> {
+    await this.#runs.get(cellId)?.lookAtCalls();
   }
 
   /** Takes no more cells; gives the running ones `graceMs`, then ends them as `worker_draining`. */

@@ -11,6 +11,10 @@ export class OutputBuffer {
     for (const item of items) this.#items.push(item);
   }
 
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
   /** All that is here. */
   chunk(): OutputChunk {
     return { first: this.#first, items: [...this.#items] };

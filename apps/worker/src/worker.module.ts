@@ -1,10 +1,12 @@
 import type { WorkerConfig } from '#libs/config';
 import { newProcessId, systemClock } from '#libs/core';
 import { Doorbells } from '#libs/events';
-import { Database, upkeepStore } from '#libs/persistence';
+import { type Offload, createOffload } from '#libs/offload';
+import { Database, upkeepStore, viewStore } from '#libs/persistence';
 import { CellQueue, QueueModule } from '#libs/queue';
 import { type SandboxRunner, createSandboxPool } from '#libs/sandbox';
 import { Events, type Logger } from '#libs/telemetry';
+import { ToolViews } from '#libs/tools';
 import { Upkeep } from '#libs/upkeep';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CellProcessor } from './cell.processor.js';
@@ -12,6 +14,8 @@ import { HeldCells } from './held-cells.js';
 
 /** The sandbox's threads. */
 export const SANDBOX = Symbol('sandbox');
+/** Threads that check arguments and results of tool calls. */
+export const OFFLOAD = Symbol('offload');
 /** The id of this start of this process. */
 export const WORKER_ID = Symbol('worker id');
 
@@ -48,6 +52,7 @@ export class WorkerModule {
               onProblem: (what, err) => events.dependencyFailed({ dependency: 'redis', what, err }),
             }),
         },
+        { provide: OFFLOAD, useFactory: () => createOffload({ threads: 1, logger }) },
         {
           provide: SANDBOX,
           useFactory: () =>
@@ -59,9 +64,11 @@ export class WorkerModule {
         },
         {
           provide: HeldCells,
-          inject: [Database, Doorbells, SANDBOX],
-          useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner) =>
-            new HeldCells({ db, doorbells, events, workerId }, sandbox),
+          inject: [Database, Doorbells, SANDBOX, OFFLOAD],
+          useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner, offload: Offload) => {
+            const views = new ToolViews(viewStore(db));
+            return new HeldCells({ db, doorbells, events, offload, views, workerId }, sandbox);
+          },
         },
         {
           provide: Upkeep,

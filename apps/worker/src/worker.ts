@@ -1,6 +1,7 @@
 import type { WorkerConfig } from '#libs/config';
 import type { Doorbell } from '#libs/contracts';
 import { Doorbells } from '#libs/events';
+import type { Offload } from '#libs/offload';
 import { Database } from '#libs/persistence';
 import type { SandboxRunner } from '#libs/sandbox';
 import { Events, type Logger, NestLogger } from '#libs/telemetry';
@@ -12,7 +13,7 @@ import { CellProcessor } from './cell.processor.js';
 import { HealthServer } from './health.js';
 import { Heartbeat } from './heartbeat.js';
 import { HeldCells } from './held-cells.js';
-import { SANDBOX, WORKER_ID, WorkerModule } from './worker.module.js';
+import { OFFLOAD, SANDBOX, WORKER_ID, WorkerModule } from './worker.module.js';
 
 /** What closing the queue's consumer may take, in ms: without Redis it would not resolve at all. */
 const CLOSE_MS = 3_000;
@@ -33,6 +34,7 @@ export async function runWorker(config: WorkerConfig, logger: Logger, signal: Ab
   });
   await using db = app.get(Database);
   await using doorbells = app.get(Doorbells);
+  await using _offload = app.get<Offload>(OFFLOAD);
   await using sandbox = app.get<SandboxRunner>(SANDBOX);
   await using cells = app.get(HeldCells);
   const workerId = app.get<string>(WORKER_ID);
@@ -80,6 +82,7 @@ async function soon(closing: Promise<void>): Promise<void> {
 
 function answerBell(cells: HeldCells, bell: Doorbell, events: Events): void {
   if (bell.kind === 'stop') cells.stop(bell.cellId, bell.replyTo);
+  else if (bell.kind === 'settled') void cells.lookAtCalls(bell.cellId);
   else if (bell.kind === 'observe') {
     cells.look([bell.cellId]).catch((cause: unknown) => events.faulted('a cell was not looked at', cause));
   }

@@ -1,5 +1,6 @@
 import { CELL_ERROR_CODES, CELL_STATES, limits } from '#libs/core';
 import { z } from 'zod';
+import { callRowSchema, pendingCallSchema } from './cell-calls.js';
 import { branchIdSchema, cellIdSchema, memberIdSchema } from './names.js';
 
 const owner = {
@@ -24,12 +25,20 @@ export const postCodemodeSchema = z
 const optionalCount = (description: string) =>
   z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullable().optional().meta({ description });
 
+/** How a request observes a cell that there is already. `null` means absent. */
+const observeArguments = {
+  cell_id: cellIdSchema,
+  yield_time_ms: optionalCount('How long to observe, in ms. Default 10,000; more than the maximum is lowered.'),
+  max_tokens: optionalCount('Output budget of this answer in estimated tokens. Default 10,000.'),
+};
+
+/** The part of `wait` that other requests may carry. */
+export const observeSchema = z.strictObject(observeArguments).meta({ id: 'Observe' });
+
 /** `POST .../wait`. `null` means absent. */
 export const postWaitSchema = z
   .strictObject({
-    cell_id: cellIdSchema,
-    yield_time_ms: optionalCount('How long to observe, in ms. Default 10,000; more than the maximum is lowered.'),
-    max_tokens: optionalCount('Output budget of this answer in estimated tokens. Default 10,000.'),
+    ...observeArguments,
     terminate: z.boolean().nullable().optional().meta({ description: 'Stop the cell. Default false.' }),
     ...owner,
   })
@@ -58,11 +67,13 @@ export const cellResultSchema = z
     isError: z.boolean().meta({ description: 'True for `failed` only.' }),
     error: failureSchema.optional(),
     notes: z.array(z.object({ cellId: cellIdSchema, text: z.string(), at: z.string() })),
-    pendingCalls: z.array(z.unknown()),
+    pendingCalls: z
+      .array(pendingCallSchema)
+      .meta({ description: 'Calls that wait for their results: run them and post the results to tool-results.' }),
     pendingApprovals: z.array(z.unknown()),
     warnings: z.array(z.object({ code: z.string(), message: z.string() })),
     artifacts: z.array(z.unknown()),
-    calls: z.array(z.unknown()).meta({ description: 'All tool calls so far, in order of start.' }),
+    calls: z.array(callRowSchema).meta({ description: 'All tool calls so far, in order of start; the newest 1,000.' }),
     effective: z
       .object({
         yield_time_ms: z.number().int().optional(),
@@ -106,6 +117,7 @@ export const listCellsQuerySchema = z.strictObject({
 
 export type PostExec = z.infer<typeof postExecSchema>;
 export type PostCodemode = z.infer<typeof postCodemodeSchema>;
+export type ObserveArguments = z.infer<typeof observeSchema>;
 export type PostWait = z.infer<typeof postWaitSchema>;
 export type CellResult = z.infer<typeof cellResultSchema>;
 export type CellList = z.infer<typeof cellListSchema>;

@@ -56,6 +56,8 @@ const toWorker = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('stop'), cellId: z.string(), replyTo: z.string() }),
   /** The cell has a new observer: its row tells until when it observes. */
   z.strictObject({ kind: z.literal('observe'), cellId: z.string() }),
+  /** Calls of the cell have results. */
+  z.strictObject({ kind: z.literal('settled'), cellId: z.string() }),
 ]);
 
 /** What API processes and workers tell each other. */

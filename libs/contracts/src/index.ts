@@ -1,4 +1,6 @@
 export * from './admin.js';
+export * from './call.js';
+export * from './cell-calls.js';
 export * from './cell.js';
 export * from './conversation.js';
 export * from './doorbell.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toolResultStatusSchema } from './call.js';
 
 /** RFC 9457 problem document: the body of every error answer. */
 export const problemSchema = z
@@ -17,6 +18,10 @@ export const problemSchema = z
       )
       .optional()
       .meta({ description: 'Each fault in the body.' }),
+    results: z
+      .array(toolResultStatusSchema)
+      .optional()
+      .meta({ description: 'tool-results: what came of each result, where only the observation failed.' }),
   })
   .meta({ id: 'Problem' });
 

@@ -17,6 +17,8 @@ export abstract class CellarError extends Error {
   abstract readonly code: string;
   readonly retryable: boolean;
   readonly details: ErrorDetails;
+  /** What the problem document holds beside its own members: what the request had reached before it failed. */
+  members: Readonly<Record<string, unknown>> = {};
 
   constructor(message: string, options: CellarErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -90,6 +92,24 @@ export class ConflictError extends CellarError {
 /** 409: two tools of one view would have the same identifier in scripts. */
 export class ToolNameCollisionError extends CellarError {
   readonly code = 'tool_name_collision';
+}
+
+/** 409: the call was settled with another result. */
+export class ToolResultConflictError extends CellarError {
+  readonly code = 'tool_result_conflict';
+
+  constructor(callId: string) {
+    super(`Call ${callId} was settled with another result, which stands. Post a result once, and repeat it unchanged.`);
+  }
+}
+
+/** 410: the call is over without a result of its owner: its cell has ended, or its time was up. */
+export class CallClosedError extends CellarError {
+  readonly code = 'call_closed';
+
+  constructor(callId: string) {
+    super(`Call ${callId} is closed: its cell has ended, or its time was up. Its result is of no use any more.`);
+  }
 }
 
 /** 413: a body, a source or a value is larger than its limit. */

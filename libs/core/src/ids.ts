@@ -31,6 +31,11 @@ export function isCellId(text: string): boolean {
   return CELL_ID.test(text);
 }
 
+/** The id of a tool call: `call_` and 80 random bits. It is the idempotency key of its result. */
+export function newCallId(): string {
+  return `call_${randomBase32(16)}`;
+}
+
 /** A tenant id: `t_` and 80 random bits. */
 export function newTenantId(): string {
   return `t_${randomBase32(16)}`;

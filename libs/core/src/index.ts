@@ -1,4 +1,5 @@
 export * from './api-key.js';
+export * from './call.js';
 export * from './cell.js';
 export * from './clock.js';
 export * from './errors.js';

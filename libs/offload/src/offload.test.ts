@@ -69,3 +69,50 @@ test('a thread that was not built says how to build', () => {
   );
   expect(threadFile('format-thread')).toMatch(/\/dist\/libs\/offload\/src\/format-thread\.js$/);
 });
+
+describe('checkArguments', () => {
+  const schema = JSON.stringify({
+    type: 'object',
+    properties: { a: { type: 'number' }, 'b/~': { type: 'object', properties: { c: { enum: ['x', 1] } } } },
+    required: ['a'],
+    additionalProperties: false,
+  });
+
+  test.each<[args: string, fault: string | undefined]>([
+    ['{"a":1}', undefined],
+    ['{}', '/a is missing'],
+    ['{"a":"1"}', '/a must be number'],
+    ['{"a":1,"z":2}', '/z is not a known property'],
+    ['{"a":1,"b/~":{"c":2}}', '/b~1~0/c must be one of ["x",1]'],
+    ['[]', 'the value must be object'],
+  ])('%s', async (args, fault) => expect(await offload.checkArguments(schema, args)).toBe(fault));
+
+  test('a pattern that does not end is given up, and the next call is served', async () => {
+    const evil = JSON.stringify({ properties: { a: { pattern: '^(x+x+)+y$' } } });
+    const startedAt = performance.now();
+    const args = JSON.stringify({ a: 'x'.repeat(40) });
+    expect(await offload.checkArguments(evil, args)).toMatch(/takes too long .* a value has 50 ms/);
+    expect(await offload.checkArguments(schema, '{"a":1}')).toBeUndefined();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('callValue', () => {
+  const result = (more: object) => JSON.stringify({ result: { content: [], ...more } });
+
+  test('small and large results without a schema give what they give in place', async () => {
+    for (const text of ['hi', '\ud800\0€'.repeat(100_000)]) {
+      const posted = result({ content: [{ type: 'text', text }] });
+      const value = await offload.callValue({ identifier: 't', outputSchema: undefined, result: posted });
+      expect(value).toEqual({ ok: true, json: JSON.stringify(text) });
+    }
+  });
+
+  test('structured values are checked against the output schema', async () => {
+    const call = { identifier: 't', outputSchema: JSON.stringify({ properties: { sum: { type: 'number' } } }) };
+    const good = await offload.callValue({ ...call, result: result({ structuredContent: { sum: 5 } }) });
+    expect(good).toEqual({ ok: true, json: '{"sum":5}' });
+    const bad = await offload.callValue({ ...call, result: result({ structuredContent: { sum: '5' } }) });
+    expect(bad).toMatchObject({ ok: false, message: expect.stringContaining('/sum must be number') });
+  });
+});

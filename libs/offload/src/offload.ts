@@ -1,11 +1,18 @@
 import { type Fault, UnavailableError } from '#libs/core';
-import { formatResult, type FormatInput, type FormattedResult } from '#libs/script';
+import {
+  type CallValue,
+  type FormatInput,
+  type FormattedResult,
+  type PostedResult,
+  callValue,
+  formatResult,
+} from '#libs/script';
 import type { Logger } from '#libs/telemetry';
-import { Piscina } from 'piscina';
-import { NOT_BEGUN, type SchemaTask } from './protocol.js';
+import { LazyPool } from './lazy-pool.js';
+import { type InstanceTask, NOT_BEGUN, PHASE, type SchemaTask } from './protocol.js';
 import { exceededBound } from './schema-bounds.js';
 import type { SchemaToCheck } from './schema-check.js';
-import { threadFile } from './thread-file.js';
+import { runTimed } from './timed.js';
 
 /** Threads for costly pure work: nothing whose cost a caller chooses runs on a main thread (spec: protocols, 20). */
 export interface Offload extends AsyncDisposable {
@@ -16,11 +23,15 @@ export interface Offload extends AsyncDisposable {
    * Schemas are limited in size, depth and nodes, and in the time that they take together.
    */
   checkSchemas(schemas: readonly SchemaToCheck[]): Promise<Fault[]>;
+  /** What is wrong with a call's arguments, as a pointer and words; undefined: nothing. Both are JSON texts. */
+  checkArguments(inputSchema: string, args: string): Promise<string | undefined>;
+  /** What a call does in its script, from what was posted (JSON text) and the tool's output schema if it has one. */
+  callValue(call: { identifier: string; outputSchema: string | undefined; result: string }): Promise<CallValue>;
 }
 
 /** How an offload is made. */
 export interface OffloadOptions {
-  /** Threads that format; schemas have one of their own, so that they cannot hold up answers. */
+  /** Threads that format; schemas and values have others, so that they cannot hold up answers. */
   threads: number;
   /** Told of threads that fail. */
   logger?: Logger;
@@ -32,12 +43,17 @@ const IN_PLACE_CHARS = 65_536;
 /** What an item costs beside its text, in characters: many small items are a large output too. */
 const ITEM_CHARS = 32;
 const SCHEMA_TIMEOUT_MS = 5_000;
-const THREAD_HEAP_MB = 512;
+/** A pattern can hold a check for hours: one value has this long, in ms, and up to 8 MiB are read in it. */
+const VALUE_TIMEOUT_MS = 50;
+const RESULT_TIMEOUT_MS = 500;
+const VALUE_QUEUE_MS = 10_000;
+const VALUE_THREADS = 1;
 
 /** Makes an offload. Threads start when they are first needed. */
 export function createOffload({ threads, logger, schemaTimeoutMs = SCHEMA_TIMEOUT_MS }: OffloadOptions): Offload {
   const formatters = new LazyPool<FormatInput, FormattedResult>('format-thread', threads, logger);
   const checkers = new LazyPool<SchemaTask, Fault[]>('schema-thread', 1, logger);
+  const values = new LazyPool<InstanceTask, string | undefined | CallValue>('instance-thread', VALUE_THREADS, logger);
   return {
     async formatResult(input) {
       return isSmall(input) ? formatResult(input) : formatters.get().run(input);
@@ -52,11 +68,28 @@ export function createOffload({ threads, logger, schemaTimeoutMs = SCHEMA_TIMEOU
         else tooLarge.push({ pointer: entry.pointer, detail: `is too large a schema: it ${bound}` });
       }
       if (bounded.length === 0) return tooLarge;
-      return [...tooLarge, ...(await checkInThread(checkers.get(), bounded, schemaTimeoutMs))];
+      return [...tooLarge, ...(await checkInThread(checkers, bounded, schemaTimeoutMs))];
+    },
+
+    async checkArguments(inputSchema, args) {
+      const task = { kind: 'arguments' as const, schema: inputSchema, value: args };
+      const done = await runTimed(values.get(), task, valueLimits(VALUE_TIMEOUT_MS));
+      if (done.kind === 'done') return done.result as string | undefined;
+      return tooLong(done.at, VALUE_TIMEOUT_MS);
+    },
+
+    async callValue({ identifier, outputSchema, result }) {
+      if (outputSchema === undefined && result.length <= IN_PLACE_CHARS) {
+        return callValue(identifier, JSON.parse(result) as PostedResult);
+      }
+      const task = { kind: 'result' as const, identifier, schema: outputSchema, value: result };
+      const done = await runTimed(values.get(), task, valueLimits(RESULT_TIMEOUT_MS));
+      if (done.kind === 'done') return done.result as CallValue;
+      return { ok: false, message: `the result of tools.${identifier} ${tooLong(done.at, RESULT_TIMEOUT_MS)}` };
     },
 
     async [Symbol.asyncDispose]() {
-      await Promise.all([formatters[Symbol.asyncDispose](), checkers[Symbol.asyncDispose]()]);
+      await Promise.all([formatters, checkers, values].map((pool) => pool[Symbol.asyncDispose]()));
     },
   };
 }
@@ -71,64 +104,27 @@ function isSmall({ items }: FormatInput): boolean {
   return chars <= IN_PLACE_CHARS;
 }
 
+/** Compiling a schema may take as long as when it was registered; the value is another matter. */
+function valueLimits(valueMs: number) {
+  const runMs = (at: number): number => (at === PHASE.compiling ? SCHEMA_TIMEOUT_MS : valueMs);
+  return { queueMs: VALUE_QUEUE_MS, runMs, everyMs: 10 };
+}
+
+function tooLong(at: number, limitMs: number): string {
+  if (at === NOT_BEGUN) return 'could not be checked: too many values are being checked now, try again';
+  return `takes too long to check against the schema of the tool: a value has ${limitMs} ms. Make it simpler`;
+}
+
 async function checkInThread(
-  pool: Piscina<SchemaTask, Fault[]>,
+  pool: LazyPool<SchemaTask, Fault[]>,
   schemas: readonly SchemaToCheck[],
   timeoutMs: number,
 ): Promise<Fault[]> {
-  const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(NOT_BEGUN);
-  const killer = new AbortController();
-  const queuedAt = performance.now();
-  let begunAt: number | undefined;
-  // The time that a task waits for the thread is not its own, so it counts from when the thread says that it began.
-  const watch = setInterval(
-    () => {
-      const now = performance.now();
-      if (begunAt === undefined && Atomics.load(progress, 0) !== NOT_BEGUN) begunAt = now;
-      if (now - (begunAt ?? queuedAt) > (begunAt === undefined ? 6 * timeoutMs : timeoutMs)) killer.abort();
-    },
-    Math.max(1, timeoutMs / 50),
-  );
-  try {
-    return await pool.run({ schemas, progress }, { signal: killer.signal });
-  } catch (thrown) {
-    if (!killer.signal.aborted) throw thrown;
-    const culprit = schemas[Atomics.load(progress, 0)];
-    if (culprit === undefined) throw new UnavailableError('The check of schemas', { cause: thrown });
-    const detail = `takes too long to check: all schemas together had ${timeoutMs} ms. Make it simpler.`;
-    return [{ pointer: culprit.pointer, detail }];
-  } finally {
-    clearInterval(watch);
-  }
-}
-
-/** A pool that costs nothing until it is used. */
-class LazyPool<Task, Result> implements AsyncDisposable {
-  #pool: Piscina<Task, Result> | undefined;
-
-  constructor(
-    private readonly file: string,
-    private readonly threads: number,
-    private readonly logger: Logger | undefined,
-  ) {}
-
-  get(): Piscina<Task, Result> {
-    if (this.#pool !== undefined) return this.#pool;
-    const pool = new Piscina<Task, Result>({
-      filename: threadFile(this.file),
-      minThreads: this.threads,
-      maxThreads: this.threads,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
-      // A thread needs none of what its process was started with: no secrets, no telemetry, no conditions.
-      execArgv: [],
-      env: {},
-    });
-    pool.on('error', (err: unknown) => this.logger?.error({ err }, 'a thread for costly work failed'));
-    this.#pool = pool;
-    return pool;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool?.destroy();
-  }
+  const limits = { queueMs: 6 * timeoutMs, runMs: () => timeoutMs, everyMs: Math.max(1, timeoutMs / 50) };
+  const done = await runTimed(pool.get(), { schemas }, limits);
+  if (done.kind === 'done') return done.result;
+  const culprit = schemas[done.at];
+  if (culprit === undefined) throw new UnavailableError('The check of schemas');
+  const detail = `takes too long to check: all schemas together had ${timeoutMs} ms. Make it simpler.`;
+  return [{ pointer: culprit.pointer, detail }];
 }

@@ -1,5 +1,7 @@
 import { ConflictError, type ConversationKind, type ConversationRef } from '#libs/core';
+import { cancelCalls } from './calls/cancel.js';
 import type { Database, Transaction } from './database.js';
+import { type StoredView, keepView } from './views.js';
 
 /** A toolset bound to a conversation, with the version that was newest when it was bound. */
 export interface BoundToolset {
@@ -26,6 +28,8 @@ export interface ConversationChange {
   model?: string | null;
   settings?: Record<string, unknown>;
   toolsets?: BoundToolset[];
+  /** The view that the toolsets make, with them; null: no tools. */
+  view?: StoredView | null;
 }
 
 /** A cell that a new epoch stopped, and the worker that must end its guest. */
@@ -42,10 +46,11 @@ interface Row {
   version: number;
   settings: string;
   toolsets: string;
+  view: string | null;
   deleted_at: Date | null;
 }
 
-const columns = 'kind, model, epoch, version, settings, toolsets, deleted_at';
+const columns = 'kind, model, epoch, version, settings, toolsets, view, deleted_at';
 
 const find = {
   name: 'conversation-find',
@@ -68,7 +73,7 @@ const lock = {
 };
 const update = {
   name: 'conversation-update',
-  text: `UPDATE conversations SET kind = $3, model = $4, epoch = $5, settings = $6, toolsets = $7,
+  text: `UPDATE conversations SET kind = $3, model = $4, epoch = $5, settings = $6, toolsets = $7, view = $8,
       version = version + 1, deleted_at = NULL
     WHERE tenant_id = $1 AND id = $2 RETURNING ${columns}`,
 };
@@ -105,13 +110,15 @@ export async function putConversation(
         `Conversation ${conversationId} is of kind ${row.kind} and cannot become ${change.kind}: delete it first, or use another id.`,
       );
     }
-    const before: Row = recreated ? { ...row, model: null, settings: '{}', toolsets: '[]' } : row;
+    const before: Row = recreated ? { ...row, model: null, settings: '{}', toolsets: '[]', view: null } : row;
     const model = change.model === undefined ? before.model : toText(change.model);
     const switched = before.model !== null && model !== before.model;
     const epoch = row.epoch + (recreated || switched ? 1 : 0);
     const settings = { ...(JSON.parse(before.settings) as object), ...change.settings };
     const toolsets = change.toolsets === undefined ? before.toolsets : JSON.stringify(change.toolsets);
-    const parameters = [tenantId, conversationId, change.kind, model, epoch, JSON.stringify(settings), toolsets];
+    if (change.view) await keepView(tx, tenantId, change.view);
+    const view = change.view === undefined ? before.view : (change.view?.hash ?? null);
+    const parameters = [tenantId, conversationId, change.kind, model, epoch, JSON.stringify(settings), toolsets, view];
     const [updated] = await tx.query<Row>(update, parameters);
     await tx.query(addMain, [tenantId, conversationId, epoch]);
     const stopped = epoch > row.epoch ? await stopOlderEpochs(tx, ref, epoch) : [];
@@ -125,6 +132,10 @@ async function stopOlderEpochs(tx: Transaction, ref: ConversationRef, epoch: num
     ref.conversationId,
     epoch,
   ]);
+  await cancelCalls(
+    tx,
+    rows.map((row) => row.id),
+  );
   return rows.map((row) => ({ cellId: row.id, workerId: row.worker_id, observer: row.observer }));
 }
 

@@ -1,4 +1,8 @@
 export * from './branches.js';
+export * from './calls/ended.js';
+export * from './calls/insert.js';
+export * from './calls/list.js';
+export * from './calls/settle.js';
 export * from './cells/claim.js';
 export * from './cells/end.js';
 export * from './cells/insert.js';
@@ -12,4 +16,5 @@ export { Database, type DatabaseOptions } from './database.js';
 export * from './sweeps.js';
 export * from './tenants.js';
 export * from './toolsets.js';
+export * from './views.js';
 export * from './workers.js';

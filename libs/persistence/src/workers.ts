@@ -1,3 +1,4 @@
+import { cancelCalls } from './calls/cancel.js';
 import type { Database } from './database.js';
 
 /** A worker's heartbeat as it was read. */
@@ -62,12 +63,19 @@ const orphans = {
     RETURNING c.id, c.observer`,
 };
 
-/** Ends every running cell whose worker's row is gone as `worker_lost` (9. Protocols, 13). */
+/** Ends every running cell whose worker's row is gone as `worker_lost`, and its open calls (9. Protocols, 13). */
 export async function endOrphans(db: Database): Promise<OrphanedCell[]> {
   const error = JSON.stringify({
     message:
       'The worker that ran this script was lost. What the script had done by then is not undone; its values were not saved. Run it again if that is safe.',
   });
-  const rows = await db.query<{ id: string; observer: string | null }>(orphans, [error]);
+  const rows = await db.transaction(async (tx) => {
+    const ended = await tx.query<{ id: string; observer: string | null }>(orphans, [error]);
+    await cancelCalls(
+      tx,
+      ended.map((row) => row.id),
+    );
+    return ended;
+  });
   return rows.map((row) => ({ cellId: row.id, observer: row.observer }));
 }

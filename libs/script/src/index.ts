@@ -1,3 +1,4 @@
+export * from './call-result.js';
 export * from './effective.js';
 export * from './first-line.js';
 export * from './format.js';

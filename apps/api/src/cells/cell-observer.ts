@@ -1,7 +1,16 @@
 import { CellNotFoundError, ClientGoneError, type Clock, ObserverBusyError, type Owner, isTerminal } from '#libs/core';
 import type { CarriedEnd } from '#libs/contracts';
 import type { Doorbells } from '#libs/events';
-import { type CellView, type Database, leavePlace, renewPlaces, takePlace, viewCell } from '#libs/persistence';
+import {
+  type CallsOfCell,
+  type CellView,
+  type Database,
+  leavePlace,
+  listCalls,
+  renewPlaces,
+  takePlace,
+  viewCell,
+} from '#libs/persistence';
 import type { Events } from '#libs/telemetry';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CONFIRM_MS } from './cell-stopper.js';
@@ -22,7 +31,11 @@ const RENEW_MS = 1_000;
 export interface Observed {
   view: CellView;
   verdict: Verdict;
+  calls: CallsOfCell;
 }
+
+/** Of a cell that has called nothing. */
+const NO_CALLS: CallsOfCell = { newest: [], open: [] };
 
 /** Observes cells for requests of this process: one observer per cell over all processes, by a token in the row. */
 export class CellObserver implements AsyncDisposable {
@@ -96,8 +109,13 @@ export class CellObserver implements AsyncDisposable {
         const kept = await renewPlaces(this.#db, [observation]);
         if (!kept.has(observation.observer)) throw new CellNotFoundError();
       }
-      return { view, verdict };
+      return { view, verdict, calls: await this.callsOf(view) };
     }
+  }
+
+  /** The calls of a cell that was found by its owner. */
+  async callsOf({ calls, tenantId, cellId }: CellView): Promise<CallsOfCell> {
+    return calls === 'none' ? NO_CALLS : listCalls(this.#db, tenantId, cellId);
   }
 
   /** Frees the place without having collected anything. */
@@ -140,5 +158,6 @@ export class CellObserver implements AsyncDisposable {
 /** The row of a cell whose end a doorbell carried. The token in the doorbell is this observation's own. */
 function carried({ cellId, observer }: Observation, end: CarriedEnd): Observed {
   const row = { cellId, observer, workerId: null, boundary: null, complete: true, yieldDue: false, spilled: true };
-  return { view: { ...row, ...end }, verdict: { state: end.state, items: end.items.length } };
+  const view: CellView = { ...row, calls: 'none', ...end };
+  return { view, verdict: { state: end.state, items: end.items.length }, calls: NO_CALLS };
 }

@@ -16,11 +16,11 @@ import {
 import { Body, Controller, Get, HttpCode, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { disconnected, flushed } from '../http/flushed.js';
 import { Operation } from '../http/operation.js';
 import { Tenant } from '../http/tenant.decorator.js';
 import { CellList as Cells } from './cell-list.js';
-import { type Answer, type Caller, CellsService } from './cells.service.js';
+import { callerOf, giveWhenWritten } from './cell-requests.js';
+import { type Answer, CellsService } from './cells.service.js';
 
 const BODY = ['payload_too_large', 'unsupported_media_type', 'member_required'] as const;
 const STARTING = [...BODY, 'not_found', 'invalid_pragma'] as const;
@@ -50,7 +50,7 @@ export class CellsController {
     @Body({ schema: postExecSchema }) body: PostExec,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CellResult> {
-    return answer(reply, this.cells.exec(callerOf(tenantId, conversationId, reply), body));
+    return giving(reply, this.cells.exec(callerOf(tenantId, conversationId, reply), body));
   }
 
   @Post('codemode')
@@ -68,7 +68,7 @@ export class CellsController {
     @Body({ schema: postCodemodeSchema }) body: PostCodemode,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CellResult> {
-    return answer(reply, this.cells.codemode(callerOf(tenantId, conversationId, reply), body));
+    return giving(reply, this.cells.codemode(callerOf(tenantId, conversationId, reply), body));
   }
 
   @Post('wait')
@@ -87,7 +87,7 @@ export class CellsController {
     @Body({ schema: postWaitSchema }) body: PostWait,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CellResult> {
-    return answer(reply, this.cells.wait(callerOf(tenantId, conversationId, reply), body));
+    return giving(reply, this.cells.wait(callerOf(tenantId, conversationId, reply), body));
   }
 
   @Get('cells')
@@ -107,13 +107,8 @@ export class CellsController {
   }
 }
 
-function callerOf(tenantId: string, conversationId: string, reply: FastifyReply): Caller {
-  return { tenantId, conversationId, disconnected: disconnected(reply) };
-}
-
-/** Gives the answer, and once it is written out (or could not be), lets the cell know. */
-async function answer(reply: FastifyReply, pending: Promise<Answer>): Promise<CellResult> {
+async function giving(reply: FastifyReply, pending: Promise<Answer>): Promise<CellResult> {
   const { result, written } = await pending;
-  void flushed(reply).then(written);
+  giveWhenWritten(reply, written);
   return result;
 }

@@ -72,6 +72,6 @@ import { CollectedMarks } from './collected-marks.js';
       },
     },
   ],
-  exports: [CellObserver, CellStopper, CollectedMarks],
+  exports: [CellObserver, CellStopper, CellsService, CollectedMarks],
 })
 export class CellsModule {}

@@ -1,4 +1,4 @@
-import type { CellResult, PostCodemode, PostExec, PostWait } from '#libs/contracts';
+import type { CellResult, ObserveArguments, PostCodemode, PostExec, PostWait } from '#libs/contracts';
 import {
   CellNotFoundError,
   type ConversationSettings,
@@ -98,7 +98,6 @@ export class CellsService {
   }
 
   async wait(caller: Caller, body: PostWait): Promise<Answer> {
-    const { observer } = this.parts;
     const cellId = body.cell_id;
     const owner = await this.#ownerOfCells(caller, body.memberId);
     if (!isCellId(cellId)) throw new CellNotFoundError();
@@ -106,11 +105,22 @@ export class CellsService {
       const answer = await this.#terminate(owner, cellId, body, caller);
       if (answer) return answer;
     }
-    const how = effectiveWait(waitArguments(body), waitDefaults, this.parts.maxima);
-    return this.#observing(cellId, async (observation) => {
+    return this.#observeFurther(owner, body, caller);
+  }
+
+  /** Observes a cell that there is already, as `wait` does. */
+  observe(caller: Caller, owner: Owner, args: ObserveArguments): Promise<Answer> {
+    if (!isCellId(args.cell_id)) return Promise.reject(new CellNotFoundError());
+    return this.#observeFurther(owner, args, caller);
+  }
+
+  #observeFurther(owner: Owner, args: ObserveArguments, caller: Caller): Promise<Answer> {
+    const { observer, maxima } = this.parts;
+    const how = effectiveWait(waitArguments(args), waitDefaults, maxima);
+    return this.#observing(args.cell_id, async (observation) => {
       await observer.take(owner, observation, how.yieldTimeMs);
       const observed = await observer.observe(owner, observation, how.yieldTimeMs, caller.disconnected);
-      return { observed, how: forDialect(how, body, observed) };
+      return { observed, how: forDialect(how, args, observed) };
     });
   }
 
@@ -190,7 +200,8 @@ export class CellsService {
     // Whoever observes may have collected the end by now.
     const view = await viewCell(db, owner, cellId, { evenClosed: true });
     if (!view) throw new CellNotFoundError();
-    const observed: Observed = { view: { ...view, items: [] }, verdict: { state: 'terminated', items: 0 } };
+    const calls = await observer.callsOf(view);
+    const observed: Observed = { view: { ...view, items: [] }, verdict: { state: 'terminated', items: 0 }, calls };
     const formatted = await this.parts.offload.formatResult(formatInput(observed, how.maxTokens));
     return { result: toCellResult(observed, formatted, how.effective), written: () => Promise.resolve() };
   }
@@ -213,12 +224,14 @@ export class CellsService {
     }
   }
 
-  async #written(observation: Observation, { view, verdict }: Observed, flushed: boolean): Promise<void> {
+  async #written(observation: Observation, { view, verdict, calls }: Observed, flushed: boolean): Promise<void> {
     const { events, marks, observer } = this.parts;
     if (!flushed) return observer.leave(observation);
     const { cellId, observer: token } = observation;
     const upTo = view.collected + verdict.items;
-    await marks.add({ cellId, observer: token, since: view.collected, upTo, final: verdict.state !== 'running' });
+    const final = verdict.state !== 'running';
+    const told = final ? [] : calls.open.map((call) => call.callId);
+    await marks.add({ cellId, observer: token, since: view.collected, upTo, final, calls: told });
     observation[Symbol.dispose]();
     events.cellCollected({ cellId, tenantId: view.tenantId, state: verdict.state, items: verdict.items });
   }
@@ -259,12 +272,12 @@ function optionsOf({ how }: Script, settings: ConversationSettings): CellOptions
   };
 }
 
-function waitArguments(body: PostWait): { yieldTimeMs?: number | null; maxTokens?: number | null } {
+function waitArguments(body: ObserveArguments): { yieldTimeMs?: number | null; maxTokens?: number | null } {
   return { yieldTimeMs: body.yield_time_ms, maxTokens: body.max_tokens };
 }
 
 /** codemode: without `max_tokens`, the script's own budget holds for later answers too. */
-function forDialect(how: HowToObserve, body: PostWait, { view }: Observed): HowToObserve {
+function forDialect(how: HowToObserve, body: ObserveArguments, { view }: Observed): HowToObserve {
   if (view.dialect === 'exec' || typeof body.max_tokens === 'number') return how;
   const maxTokens = view.maxOutputTokens;
   return { ...how, maxTokens, effective: { ...how.effective, max_tokens: maxTokens } };

@@ -17,6 +17,7 @@ const row: CellView = {
   complete: false,
   yieldDue: false,
   spilled: false,
+  calls: 'none',
   warnings: [],
   timings: { queuedMs: 0, wallMs: 0, cpuMs: 0 },
 };
@@ -52,6 +53,12 @@ describe('verdictOf', () => {
     expect(verdictOf(stopped, now)).toBeUndefined();
     expect(verdictOf(stopped, { ...now, stopOver: true })).toEqual({ state: 'terminated', items: 3 });
     expect(verdictOf({ ...stopped, complete: true }, now)).toEqual({ state: 'terminated', items: 3 });
+  });
+
+  it('answers early for calls that no answer has told', () => {
+    expect(verdictOf({ ...row, calls: 'untold' }, now)).toEqual({ state: 'running', items: 3 });
+    expect(verdictOf({ ...row, dialect: 'codemode', calls: 'untold' }, now)).toEqual({ state: 'running', items: 0 });
+    expect(verdictOf({ ...row, calls: 'told' }, now)).toBeUndefined();
   });
 
   it('keeps the items of a running codemode cell for its end', () => {

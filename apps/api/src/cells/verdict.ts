@@ -31,7 +31,9 @@ export function verdictOf(view: CellView, moment: Moment): Verdict | undefined {
   }
   // A running cell's worker writes what there is when the time is over; a queued one has nothing to write.
   const ready = view.yieldDue && (view.state === 'queued' || view.spilled);
-  if (!ready && !moment.timeOver) return undefined;
+  // The platform must act before the script can go on, and has not been told.
+  const asks = view.calls === 'untold';
+  if (!ready && !asks && !moment.timeOver) return undefined;
   // The items of a codemode cell come with its end.
   return { state: 'running', items: handsOver ? view.items.length : 0 };
 }

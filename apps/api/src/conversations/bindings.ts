@@ -1,10 +1,10 @@
 import type { ToolsetBinding } from '#libs/contracts';
 import type { Fault } from '#libs/core';
 import type { BoundToolset } from '#libs/persistence';
+import { checkViews, nameTool } from '#libs/tools';
 import { Injectable } from '@nestjs/common';
 import { invalidBody } from '../http/faults.js';
 import { NewestToolsets, type ToolsetOutline } from '../toolsets/newest-toolsets.js';
-import { checkViews, nameTool } from './view-check.js';
 
 /** Settles which tools the writers of a conversation may use. */
 @Injectable()

@@ -2,6 +2,7 @@ import type { ApiConfig } from '#libs/config';
 import type { Branch, Conversation, PostBranch, PutConversation } from '#libs/contracts';
 import type { ConversationRef } from '#libs/core';
 import { type ConversationRow, Database, forkBranch, putConversation } from '#libs/persistence';
+import { viewOf } from '#libs/tools';
 import { Inject, Injectable } from '@nestjs/common';
 import { CellStopper } from '../cells/cell-stopper.js';
 import { API_CONFIG } from '../tokens.js';
@@ -24,7 +25,9 @@ export class ConversationsService {
   async put(ref: ConversationRef, body: PutConversation): Promise<Conversation> {
     const { kind, model, settings } = body;
     const toolsets = body.toolsets && (await this.bindings.resolve(ref.tenantId, body.toolsets));
-    const { conversation, stopped } = await putConversation(this.db, ref, { kind, model, settings, toolsets });
+    const view = toolsets && (viewOf(toolsets) ?? null);
+    const change = { kind, model, settings, toolsets, view };
+    const { conversation, stopped } = await putConversation(this.db, ref, change);
     this.resolver.forget(ref);
     await this.stopper.tell(stopped);
     return this.#describe(conversation);

@@ -51,7 +51,7 @@ export function toProblem(error: CellarError, correlationId: string): HttpProble
       : error.message;
   const faults = error instanceof InvalidRequestError && error.faults.length > 0 ? { errors: [...error.faults] } : {};
   return {
-    problem: { type: `urn:cellar:problem:${code}`, title, status, code, detail, ...faults },
+    problem: { type: `urn:cellar:problem:${code}`, title, status, code, detail, ...faults, ...error.members },
     headers: headersFor(status, error),
   };
 }

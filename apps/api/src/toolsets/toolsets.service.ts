@@ -2,9 +2,9 @@ import type { PutToolset, ToolSpec, ToolsetVersion } from '#libs/contracts';
 import { NotFoundError, ToolNameCollisionError } from '#libs/core';
 import type { Offload, SchemaToCheck } from '#libs/offload';
 import { Database, deleteToolset, findToolset, listToolsets, putToolset } from '#libs/persistence';
+import { nameTool } from '#libs/tools';
 import { findNameFaults, toolIdentifier } from '#libs/script';
 import { Inject, Injectable } from '@nestjs/common';
-import { nameTool } from '../conversations/view-check.js';
 import { invalidBody } from '../http/faults.js';
 import { OFFLOAD } from '../tokens.js';
 

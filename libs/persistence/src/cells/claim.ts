@@ -12,6 +12,10 @@ export interface ClaimedCell {
   dialect: Dialect;
   source: string;
   options: CellOptions;
+  /** Hash of the view that the cell keeps; null: no tools. */
+  view: string | null;
+  /** The member that the request named, in whatever kind of conversation. */
+  memberId: string | null;
   /** The writer's values on the branch's path: key -> JSON text. */
   values: Map<string, string>;
   observer: string | null;
@@ -31,6 +35,8 @@ interface ClaimRow {
   dialect: Dialect;
   source: string;
   options: string;
+  view: string | null;
+  member_id: string | null;
   observer: string | null;
   queued_ms: number;
   yield_in_ms: number | null;
@@ -47,7 +53,8 @@ const claim = {
         AND EXISTS (SELECT 1 FROM workers w WHERE w.id = $3)
       RETURNING *
     )
-    SELECT c.tenant_id, c.conversation_id, c.epoch, c.writer, c.branch_id, c.dialect, c.source, c.options, c.observer,
+    SELECT c.tenant_id, c.conversation_id, c.epoch, c.writer, c.branch_id, c.dialect, c.source, c.options, c.view,
+      c.member_id, c.observer,
       (extract(epoch FROM clock_timestamp() - c.created_at) * 1000)::float8 AS queued_ms,
       CASE WHEN c.observer IS NOT NULL THEN (extract(epoch FROM c.yield_at - clock_timestamp()) * 1000)::float8 END
         AS yield_in_ms,
@@ -80,6 +87,8 @@ export async function claimCell(
     dialect: row.dialect,
     source: JSON.parse(row.source) as string,
     options,
+    view: row.view,
+    memberId: row.member_id,
     values: new Map((row.snapshot ?? []).map(([key, value]) => [JSON.parse(key) as string, value])),
     observer: row.observer,
     ...(row.yield_in_ms === null ? {} : { yieldInMs: row.yield_in_ms }),

@@ -7,6 +7,7 @@ import {
   type ValueWrite,
   limits,
 } from '#libs/core';
+import { cancelCallsOf } from '../calls/sql.js';
 import type { Database, Transaction } from '../database.js';
 import { writeValues } from '../values.js';
 import { fromFailure, ms } from './rows.js';
@@ -54,6 +55,7 @@ const end = {
     ), o AS (
       INSERT INTO cell_output (tenant_id, cell_id, first, count, items)
       SELECT tenant_id, id, $9, $10, $11 FROM c WHERE $10::int > 0
+    ), k AS (${cancelCallsOf('c')}
     )
     SELECT observer, collected, boundary, ${ms('created_at', 'started_at')} AS queued_ms,
       ${ms('created_at', 'ended_at')} AS wall_ms FROM c`,
@@ -73,8 +75,8 @@ const lock = {
 };
 
 /**
- * The end of a cell: final state, values and the output not yet spilled, in one transaction, fenced by state, worker
- * and stretch (9. Protocols, 10 and 15). Undefined when the cell no longer runs here: nothing was written.
+ * The end of a cell: final state, values, the output not yet spilled and the end of its open calls, in one transaction,
+ * fenced by state, worker and stretch (9. Protocols, 10 and 15). All calls have been inserted by then. Undefined when the cell no longer runs here: nothing was written.
  */
 export async function endCell(
   db: Database,

@@ -97,18 +97,27 @@ export interface Collected extends Observation {
   upTo: number;
   /** The final state was in the answer: the cell is closed. */
   final: boolean;
+  /** Open calls that the answer listed. */
+  calls: readonly string[];
 }
 
 const mark = {
   name: 'cells-mark-collected',
-  text: `UPDATE cells c SET collected = m.up_to, observer = NULL, observer_until = NULL, yield_at = NULL,
-      boundary = NULL, observed = true, closed_at = CASE WHEN m.final THEN now() END
-    FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bool[]) AS m(id, observer, since, up_to, final)
-    WHERE c.id = m.id AND c.observer = m.observer AND c.collected = m.since`,
+  text: `
+    WITH marked AS (
+      UPDATE cells c SET collected = m.up_to, observer = NULL, observer_until = NULL, yield_at = NULL,
+        boundary = NULL, observed = true, closed_at = CASE WHEN m.final THEN now() END
+      FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bool[]) AS m(id, observer, since, up_to, final)
+      WHERE c.id = m.id AND c.observer = m.observer AND c.collected = m.since
+      RETURNING c.id
+    )
+    UPDATE calls k SET told = true, state = CASE WHEN k.state = 'pending' THEN 'delivered' ELSE k.state END
+    FROM marked WHERE k.id = ANY($6::text[]) AND k.cell_id = marked.id AND NOT k.told`,
 };
 
 /**
- * Moves the marks of answers that were written out, by compare-and-set, and frees the places (9. Protocols, 16).
+ * Moves the marks of answers that were written out, by compare-and-set, frees the places, and remembers which calls
+ * were told (9. Protocols, 16).
  * Commits asynchronously: after a crash of Postgres an answer may be given again, which is what a crash may do.
  */
 export async function markCollected(db: Database, answers: readonly Collected[]): Promise<void> {
@@ -118,6 +127,7 @@ export async function markCollected(db: Database, answers: readonly Collected[])
     answers.map((answer) => answer.since),
     answers.map((answer) => answer.upTo),
     answers.map((answer) => answer.final),
+    answers.flatMap((answer) => answer.calls),
   ]);
 }
 

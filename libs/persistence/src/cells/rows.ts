@@ -32,6 +32,8 @@ export interface CellView {
   yieldDue: boolean;
   /** The worker has written what there was for this observer. */
   spilled: boolean;
+  /** Whether the script has called tools, and whether it waits for calls that no answer has told yet. */
+  calls: 'none' | 'told' | 'untold';
   failure?: CellFailure;
   warnings: CellWarning[];
   timings: { queuedMs: number; wallMs: number; cpuMs: number };
@@ -51,6 +53,7 @@ export interface ViewRow {
   complete: boolean;
   yield_due: boolean | null;
   spilled: boolean | null;
+  calls: CellView['calls'];
   error_code: CellErrorCode | null;
   error: string | null;
   warnings: string;
@@ -67,6 +70,8 @@ export const ms = (from: string, to: string): string => `(extract(epoch FROM ${t
 /** Columns of `cells c LEFT JOIN cell_output o` that make a {@link CellView}. */
 export const viewColumns = `c.id, c.tenant_id, c.dialect, c.state, c.worker_id, c.options, c.observer, c.collected, c.boundary,
   c.complete, c.yield_at <= clock_timestamp() + interval '5 ms' AS yield_due,
+  CASE WHEN EXISTS (SELECT 1 FROM calls k WHERE k.cell_id = c.id AND k.ended_at IS NULL AND NOT k.told) THEN 'untold'
+       WHEN EXISTS (SELECT 1 FROM calls k WHERE k.cell_id = c.id) THEN 'told' ELSE 'none' END AS calls,
   c.spilled_for = c.observer AS spilled, c.error_code, c.error, c.warnings, c.cpu_ms, o.first, o.items,
   ${ms('c.created_at', 'coalesce(c.started_at, c.ended_at, clock_timestamp())')} AS queued_ms,
   ${ms('c.created_at', 'coalesce(c.ended_at, clock_timestamp())')} AS wall_ms`;
@@ -95,6 +100,7 @@ export function toView(rows: readonly ViewRow[]): CellView | undefined {
     complete: row.complete,
     yieldDue: row.yield_due === true,
     spilled: row.spilled === true,
+    calls: row.calls,
     ...(row.error_code === null ? {} : { failure: toFailure(row.error_code, row.error) }),
     warnings: JSON.parse(row.warnings) as CellWarning[],
     timings: { queuedMs: Math.max(0, row.queued_ms), wallMs: Math.max(0, row.wall_ms), cpuMs: row.cpu_ms },

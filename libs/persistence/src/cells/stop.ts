@@ -1,4 +1,5 @@
 import type { Owner } from '#libs/core';
+import { cancelCalls } from '../calls/cancel.js';
 import type { Database } from '../database.js';
 
 /** What a stop found. */
@@ -20,16 +21,15 @@ const stop = {
 };
 
 /**
- * Commits `terminated` for one cell. From then on nothing of it can write values or effects; what it had written is
+ * Commits `terminated` for one cell, and the end of its open calls. From then on nothing of it can write values or effects; what it had written is
  * still added by its worker, which must be told. Undefined when this owner has no such cell or it has ended.
  */
 export async function stopCell(db: Database, owner: Owner, cellId: string): Promise<StoppedCell | undefined> {
-  const [row] = await db.query<{ id: string; worker_id: string | null; observer: string | null }>(stop, [
-    cellId,
-    owner.tenantId,
-    owner.conversationId,
-    owner.epoch,
-    owner.writer,
-  ]);
-  return row && { cellId: row.id, workerId: row.worker_id, observer: row.observer };
+  const scope = [cellId, owner.tenantId, owner.conversationId, owner.epoch, owner.writer];
+  return db.transaction(async (tx) => {
+    const [row] = await tx.query<{ id: string; worker_id: string | null; observer: string | null }>(stop, scope);
+    if (!row) return undefined;
+    await cancelCalls(tx, [row.id]);
+    return { cellId: row.id, workerId: row.worker_id, observer: row.observer };
+  });
 }
