@@ -45,6 +45,7 @@ describe('the OpenAPI document', () => {
         'post /v1/conversations/{c}/branches',
         'post /v1/conversations/{c}/exec',
         'post /v1/conversations/{c}/wait',
+        'post /v1/conversations/{c}/tool-results',
         'post /v1/conversations/{c}/codemode',
         'get /v1/conversations/{c}/cells',
         'get /v1/toolsets',

@@ -21,9 +21,14 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .addBearerAuth({ type: 'http', scheme: 'bearer' }, 'adminKey')
     .build();
   const document = SwaggerModule.createDocument(app, info, { standardSchemaConverter });
-  const problem = convert(problemSchema, 'output');
-  document.components = { ...document.components, schemas: { ...document.components?.schemas, ...problem.components } };
+  document.components = { ...document.components, schemas: { ...document.components?.schemas, ...problemComponents() } };
   return sorted(document) as OpenAPIObject;
+}
+
+/** The problem document and what it refers to. Nest rewrites the references of what it converts itself, and not these. */
+function problemComponents(): Record<string, object> {
+  const text = JSON.stringify(convert(problemSchema, 'output').components);
+  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Record<string, object>;
 }
 
 function standardSchemaConverter(schema: unknown, { schemaType }: { schemaType: 'input' | 'output' }) {
