@@ -21,7 +21,10 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     .addBearerAuth({ type: 'http', scheme: 'bearer' }, 'adminKey')
     .build();
   const document = SwaggerModule.createDocument(app, info, { standardSchemaConverter });
-  document.components = { ...document.components, schemas: { ...document.components?.schemas, ...problemComponents() } };
+  document.components = {
+    ...document.components,
+    schemas: { ...document.components?.schemas, ...problemComponents() },
+  };
   return sorted(document) as OpenAPIObject;
 }
 
