@@ -53,6 +53,7 @@ async function cell(sandbox, source) {
     boundary: () => undefined,
     call: () => undefined,
     note: () => undefined,
+    waiting: () => undefined,
   });
   const { state } = await outcome;
   if (state !== 'completed') throw new Error(`the cell ended as ${state}`);

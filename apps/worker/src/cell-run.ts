@@ -178,6 +178,7 @@ export class CellRun {
         boundary: (items) => this.#spill(items),
         call: (call) => calls.begin(call),
         note: () => undefined,
+        waiting: () => undefined,
       },
     );
     // A stop may have come while the claim was on its way.

@@ -3,7 +3,16 @@ import type { CellLimits } from './port.js';
 
 /** Why a cell was ended by its limits or by the sandbox, not by its own code. */
 export type StopCause =
-  'cpu' | 'stretch' | 'deadline' | 'wall' | 'terminated' | 'worker_draining' | 'memory' | 'stalled' | 'internal';
+  | 'cpu'
+  | 'stretch'
+  | 'deadline'
+  | 'wall'
+  | 'terminated'
+  | 'worker_draining'
+  | 'memory'
+  | 'stalled'
+  | 'image'
+  | 'internal';
 
 const whole = (ms: number): string => `${Math.round(ms)} ms`;
 
@@ -46,6 +55,12 @@ export function failureOf(cause: Exclude<StopCause, 'terminated'>, limits: Parti
         code: 'stalled',
         message:
           'The script can never go on: it awaits a promise that nothing will settle, with no timer and no call pending.',
+      };
+    case 'image':
+      return {
+        code: 'internal',
+        message:
+          'The memory of this waiting script is damaged, so it cannot go on. Start it again; what it has already done is not undone.',
       };
     case 'internal':
       return {

@@ -4,8 +4,13 @@ import type { SettledCall } from './protocol.js';
 
 /** The calls of one cell on the main side: those that were told, and the results that the script has not got yet. */
 export class OpenCalls {
-  private readonly open = new Set<number>();
+  private readonly open: Set<number>;
   private results: SettledCall[] = [];
+
+  /** `open`: those that the script waits for already. */
+  constructor(open: readonly number[]) {
+    this.open = new Set(open);
+  }
 
   /** Calls that have not been settled, in the order of their start. */
   get ids(): number[] {

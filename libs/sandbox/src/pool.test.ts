@@ -28,7 +28,13 @@ const program = (source: string): CellProgram => ({
   values: new Map(),
   limits: { cpuMs: 5000, stretchCpuMs: 5000, wallInMs: 10_000 },
 });
-const deaf = { output: () => undefined, boundary: () => undefined, call: () => undefined, note: () => undefined };
+const deaf = {
+  output: () => undefined,
+  boundary: () => undefined,
+  call: () => undefined,
+  note: () => undefined,
+  waiting: () => undefined,
+};
 
 it('refuses a pool without slots', async () => {
   await expect(createSandboxPool({ slots: 0 })).rejects.toThrow('slots is 0');
@@ -48,7 +54,16 @@ it('serves callers in the order of asking', async () => {
   held[Symbol.dispose]();
   await Promise.all(served);
   expect(order).toEqual([1, 2, 3]);
-  expect(runner.stats()).toEqual({ threads: 1, idle: 1, busy: 0, retiring: 0, respawning: 0, waiting: 0 });
+  expect(runner.stats()).toEqual({
+    threads: 1,
+    idle: 1,
+    busy: 0,
+    retiring: 0,
+    respawning: 0,
+    waiting: 0,
+    hibernated: 0,
+    hibernatedBytes: 0,
+  });
 });
 
 it('forgets callers who gave up', async () => {

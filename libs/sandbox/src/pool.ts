@@ -1,12 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { ActiveCell, type CellKeeper, type CellState } from './active-cell.js';
 import { loadAssets, type SandboxAssets } from './assets.js';
-import type { PoolStats, SandboxRunner, Slot } from './port.js';
-import { PoolSlot } from './slot.js';
+import type { CellEntry } from './cell-entry.js';
+import type { CellBasis, CellListener, PoolStats, SandboxRunner, Slot } from './port.js';
+import { RestingCells } from './resting-cells.js';
+import { PoolSlot, type SlotKeeper } from './slot.js';
 import { ThreadHandle } from './thread-handle.js';
 
 /** Pauses between attempts to replace a thread that does not start, in ms: doubled up to the longest. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
+/** Memory that sleeping scripts may hold together, in bytes; further ones wait on their threads. */
+const HIBERNATED_BYTES = 1024 * 1024 * 1024;
 
 /** How a pool is made. */
 export interface SandboxPoolOptions {
@@ -21,6 +26,8 @@ export interface SandboxPoolOptions {
    * of milliseconds per cell: for tests.
    */
   verifyRestores?: boolean;
+  /** Memory that waiting scripts without a thread may hold together, in bytes; 1 GiB when left out. */
+  hibernatedBytes?: number;
 }
 
 /**
@@ -46,7 +53,7 @@ interface Waiter {
   reject(reason: unknown): void;
 }
 
-class SandboxPool implements SandboxRunner {
+class SandboxPool implements SandboxRunner, CellKeeper, SlotKeeper {
   /** Threads that have not ended, the starting ones excepted. */
   private readonly threads = new Set<ThreadHandle>();
   /** Free threads; the one used last is taken first, because its memory is warm. */
@@ -54,11 +61,18 @@ class SandboxPool implements SandboxRunner {
   private readonly waiters = new Set<Waiter>();
   private readonly closing = new AbortController();
   private readonly replacements = new Set<Promise<void>>();
+  private readonly cells = new Set<ActiveCell>();
+  private readonly resting: RestingCells;
+  private lastCell = 0;
+  /** Whether the last thread went to a cell that is due: newcomers and due cells take turns. */
+  private servedDue = false;
 
   constructor(
     private readonly options: SandboxPoolOptions,
     private readonly assets: SandboxAssets,
-  ) {}
+  ) {
+    this.resting = new RestingCells(options.hibernatedBytes ?? HIBERNATED_BYTES);
+  }
 
   get imageVersion(): string {
     return this.assets.imageVersion;
@@ -75,8 +89,8 @@ class SandboxPool implements SandboxRunner {
     if (this.closing.signal.aborted) return Promise.reject(closedError());
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     const thread = this.free.pop();
-    if (thread !== undefined) return Promise.resolve(this.slotOf(thread));
-    return new Promise((resolve, reject) => {
+    if (thread !== undefined) return Promise.resolve(new PoolSlot(thread, this));
+    const slot = new Promise<Slot>((resolve, reject) => {
       const onAbort = (): void => {
         this.waiters.delete(waiter);
         reject(signal?.reason as Error);
@@ -89,6 +103,33 @@ class SandboxPool implements SandboxRunner {
       signal?.addEventListener('abort', onAbort, { once: true });
       this.waiters.add(waiter);
     });
+    this.serve();
+    return slot;
+  }
+
+  /** A cell of this pool that has no thread yet. */
+  newCell(basis: CellBasis, entry: CellEntry, listener: CellListener): ActiveCell {
+    this.lastCell += 1;
+    const cell = new ActiveCell(this.lastCell, basis, entry, listener, this, this.imageVersion);
+    this.cells.add(cell);
+    return cell;
+  }
+
+  /** A thread is free again. */
+  giveBack(thread: ThreadHandle): void {
+    if (this.closing.signal.aborted || thread.state !== 'idle') return;
+    this.free.push(thread);
+    this.serve();
+  }
+
+  entered(cell: ActiveCell, state: CellState): void {
+    this.resting.entered(cell, state);
+    if (state === 'over') this.cells.delete(cell);
+    if (state === 'due' || state === 'waiting') this.serve();
+  }
+
+  fault(error: unknown): void {
+    this.options.onFault?.(error);
   }
 
   stats(): PoolStats {
@@ -103,6 +144,7 @@ class SandboxPool implements SandboxRunner {
       ...counts,
       respawning: this.closing.signal.aborted ? 0 : this.options.slots - this.threads.size,
       waiting: this.waiters.size,
+      ...this.resting.counts,
     };
   }
 
@@ -113,11 +155,13 @@ class SandboxPool implements SandboxRunner {
     this.free.length = 0;
     await Promise.all(this.replacements);
     await Promise.all([...this.threads].map((thread) => thread.close()));
+    // Those without a thread.
+    for (const cell of this.cells) cell.stop('terminated');
   }
 
   private async startThread(): Promise<void> {
     const thread = await ThreadHandle.start(this.assets, this.options.verifyRestores ?? false, {
-      idle: () => this.offer(thread),
+      idle: () => this.giveBack(thread),
       retiring: (reason) => {
         const at = this.free.indexOf(thread);
         if (at !== -1) this.free.splice(at, 1);
@@ -127,10 +171,10 @@ class SandboxPool implements SandboxRunner {
         this.threads.delete(thread);
         this.replace();
       },
-      fault: (error) => this.options.onFault?.(error),
+      fault: (error) => this.fault(error),
     });
     if (thread.state !== 'gone') this.threads.add(thread);
-    this.offer(thread);
+    this.giveBack(thread);
   }
 
   /** Starts a thread in the place of one that is gone, with growing pauses while that fails. */
@@ -150,26 +194,29 @@ class SandboxPool implements SandboxRunner {
         await this.startThread();
         return;
       } catch (error) {
-        this.options.onFault?.(error);
+        this.fault(error);
         await pause(pauseMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
       }
     }
   }
 
-  /** Gives a free thread to the caller who has waited longest, or keeps it. */
-  private offer(thread: ThreadHandle): void {
-    if (this.closing.signal.aborted || thread.state !== 'idle') return;
-    const [first] = this.waiters;
-    if (first === undefined) {
-      this.free.push(thread);
-      return;
+  /** Gives free threads to newcomers and due cells in turn, each in their order; waiting cells make room for the rest. */
+  private serve(): void {
+    const { due } = this.resting;
+    if (this.closing.signal.aborted) return;
+    for (let thread = this.free.at(-1); thread !== undefined; thread = this.free.at(-1)) {
+      const [waiter] = this.waiters;
+      const [cell] = due;
+      if (waiter === undefined && cell === undefined) return;
+      this.free.pop();
+      this.servedDue = cell !== undefined && (waiter === undefined || !this.servedDue);
+      if (this.servedDue && cell !== undefined) thread.take(cell);
+      else if (waiter !== undefined) {
+        this.waiters.delete(waiter);
+        waiter.resolve(new PoolSlot(thread, this));
+      }
     }
-    this.waiters.delete(first);
-    first.resolve(this.slotOf(thread));
-  }
-
-  private slotOf(thread: ThreadHandle): Slot {
-    return new PoolSlot(thread, (unused) => this.offer(unused));
+    this.resting.makeRoom(this.waiters.size + due.size);
   }
 }
 

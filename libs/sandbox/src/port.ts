@@ -1,18 +1,42 @@
 import type { CellFailure, CellWarning, Dialect, OutputItem, ValueWrite } from '#libs/core';
+import type { ScriptState } from './script-state.js';
 
-/** All that a script may know or use. Built by the worker from the cell's row. */
-export interface CellProgram {
+/** What the sandbox must know of a cell, also of one that goes on. Built by the worker from the cell's row. */
+export interface CellBasis {
   cellId: string;
   /** Memory instances are bound to one tenant and never serve another. */
   tenantId: string;
+  limits: CellLimits;
+  /** The tools that the script may call; none when left out. One object per view: threads remember what they read. */
+  view?: ProgramView;
+}
+
+/** A script that starts. */
+export interface CellProgram extends CellBasis {
   dialect: Dialect;
   /** The script with its first line already replaced by an empty one, so that line numbers are the model's own. */
   source: string;
   /** The writer's values as of the cell's start: key -> JSON text. */
   values: ReadonlyMap<string, string>;
-  limits: CellLimits;
-  /** The tools that the script may call; none when left out. One object per view: threads remember what they read. */
-  view?: ProgramView;
+}
+
+/**
+ * A waiting script, taken out of its pool: all that is needed to go on in another one, in another process or on another
+ * machine. `state` and `timers` are JSON; `packImage` makes one file of the image.
+ */
+export interface WaitingScript {
+  image: ScriptImage;
+  state: ScriptState;
+  /** Timers that have not run, and in how many ms each is due. */
+  timers: { id: number; inMs: number }[];
+}
+
+/** The memory of a waiting script. */
+export interface ScriptImage {
+  /** The base image that it stands on: only a pool of the same `imageVersion` can go on with it. */
+  version: string;
+  /** What the memory has that the base image has not. */
+  changes: ArrayBuffer;
 }
 
 /** The tools of a view as a script sees them. */
@@ -67,6 +91,11 @@ export interface CellListener {
   call(call: ProgramCall): void;
   /** `notify()`, within the limits of one cell. */
   note(text: string): void;
+  /**
+   * The script has nothing to run until a call settles or a timer is due; all that it did before was told. From here on
+   * its thread may serve others meanwhile.
+   */
+  waiting(): void;
 }
 
 /** How a cell ended. The values are what the script wrote, merged per key; whether they are kept is decided later. */
@@ -94,12 +123,22 @@ export interface RunningCell {
   armBoundary(): void;
   /** Settles a call. One that is not open, or a cell that is over, changes nothing. */
   settle(callId: number, result: CallResult): void;
+  /**
+   * Takes the script out, to go on elsewhere by `Slot.resume`: it is over here, and `outcome` never settles. Undefined,
+   * and nothing has changed, when it does not wait: it runs, has something to run, or has ended.
+   */
+  takeOut(): Promise<WaitingScript | undefined>;
 }
 
 /** A free thread, held until disposed of. */
 export interface Slot extends Disposable {
   /** Starts a script on this thread. At most one per slot. The slot frees itself when the outcome has settled. */
   start(program: CellProgram, listener: CellListener): RunningCell;
+  /**
+   * Goes on with a script that was taken out, in the same way. Throws a RangeError when the image has another version
+   * than this pool. Bytes that are damaged end that cell and harm no other.
+   */
+  resume(basis: CellBasis, script: WaitingScript, listener: CellListener): RunningCell;
 }
 
 /** Counts of threads by what they are doing. */
@@ -111,6 +150,10 @@ export interface PoolStats {
   respawning: number;
   /** Callers of `acquire` that wait. */
   waiting: number;
+  /** Scripts that wait with no thread of their own. */
+  hibernated: number;
+  /** Bytes of their memory. */
+  hibernatedBytes: number;
 }
 
 /** The port between the worker and the sandbox. */

@@ -25,6 +25,10 @@ export function isSharedView(value: unknown): boolean {
   return isCount(id) && json instanceof SharedArrayBuffer;
 }
 
+/** Whether a value may be the changes of a script's memory: not more than twice that memory. */
+export const isChanges = (value: unknown): value is ArrayBuffer =>
+  value instanceof ArrayBuffer && value.byteLength <= 2 * 65_536 * limits.memoryPages;
+
 /** Whether a value is a settled call, within the size caps. */
 export function isSettledCall(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

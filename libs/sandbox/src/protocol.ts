@@ -1,6 +1,7 @@
 import type { CellErrorCode, Dialect, OutputItem, ValueWrite } from '#libs/core';
 import { CELL_ERROR_CODES, limits } from '#libs/core';
 import type { CallResult } from './port.js';
+import { isScriptState, type ScriptState } from './script-state.js';
 import {
   isAmount,
   isCount,
@@ -10,6 +11,7 @@ import {
   areWrites,
   isSettledCall,
   isSharedView,
+  isChanges,
   isText,
 } from './protocol-checks.js';
 import type { SharedView } from './views.js';
@@ -46,25 +48,38 @@ export interface SettledCall {
   result: CallResult;
 }
 
+/** What a thread must know of each cell that it gets. */
+interface CellBasis {
+  cell: number;
+  tenantId: string;
+  cpuMs: number;
+  stretchCpuMs: number;
+  /** The tools; null when there are none. */
+  view: SharedView | null;
+}
+
+/** What a waiting script goes on with: settled calls, and timers in the order in which they are due. */
+export interface WakeUp {
+  timers: number[];
+  results: SettledCall[];
+}
+
 /** From the main side to a thread. */
 export type ToThread =
-  | {
+  | ({
       type: 'start';
-      cell: number;
-      tenantId: string;
       dialect: Dialect;
       source: string;
       /** key, JSON, key, JSON, ... */
       values: string[];
-      cpuMs: number;
-      stretchCpuMs: number;
       /** Two unsigned 32-bit halves. */
       seed: readonly [number, number];
-      /** The tools; null when there are none. */
-      view: SharedView | null;
-    }
-  /** What a waiting script goes on with: settled calls, and timers in the order in which they are due. */
-  | { type: 'resume'; cell: number; timers: number[]; results: SettledCall[] }
+    } & CellBasis)
+  | ({ type: 'resume'; cell: number } & WakeUp)
+  /** Asks for the memory of a waiting script; the thread is free after the `image` that answers. */
+  | { type: 'hibernate'; cell: number }
+  /** A hibernated script goes on, perhaps on another thread. */
+  | ({ type: 'wake'; changes: ArrayBuffer; state: ScriptState; isForeign: boolean } & CellBasis & WakeUp)
   /** Ends a waiting cell; a running one sees the shared word. */
   | { type: 'stop'; cell: number };
 
@@ -97,6 +112,8 @@ export type FromThread =
   | { type: 'note'; cell: number; text: string }
   /** Nothing to run until a timer is due or a call settled. */
   | { type: 'waiting'; cell: number; cpuMs: number }
+  /** A waiting script's memory, as what it has that the base image has not. The thread has forgotten it. */
+  | { type: 'image'; cell: number; changes: ArrayBuffer; state: ScriptState }
   /** The script has ended, but its thread is still on the way out of it. */
   | { type: 'reached'; cell: number; end: ScriptEnd }
   /** The guest runs no more. `retire`: the thread must not serve again. */
@@ -113,10 +130,12 @@ export function parseToThread(message: unknown): ToThread | undefined {
     case 'start':
       return isStart(m) ? (m as ToThread) : undefined;
     case 'resume':
-      return isListOf(m['timers'], isCount, limits.pendingTimers) &&
-        isListOf(m['results'], isSettledCall, limits.callsUnderWay)
+      return isWakeUp(m) ? (m as ToThread) : undefined;
+    case 'wake':
+      return isBasis(m) && isWakeUp(m) && isScriptState(m['state']) && isChanges(m['changes'])
         ? (m as ToThread)
         : undefined;
+    case 'hibernate':
     case 'stop':
       return m as ToThread;
     default:
@@ -126,14 +145,26 @@ export function parseToThread(message: unknown): ToThread | undefined {
 
 function isStart(m: Record<string, unknown>): boolean {
   return (
-    isText(m['tenantId'], 128) &&
+    isBasis(m) &&
     (m['dialect'] === 'exec' || m['dialect'] === 'codemode') &&
     isText(m['source'], limits.sourceBytes) &&
     isListOf(m['values'], (value) => isText(value, limits.valueChars), 2 * limits.valuesChars) &&
+    isListOf(m['seed'], isCount, 2)
+  );
+}
+
+function isBasis(m: Record<string, unknown>): boolean {
+  return (
+    isText(m['tenantId'], 128) &&
     isAmount(m['cpuMs']) &&
     isAmount(m['stretchCpuMs']) &&
-    isListOf(m['seed'], isCount, 2) &&
     (m['view'] === null || isSharedView(m['view']))
+  );
+}
+
+function isWakeUp(m: Record<string, unknown>): boolean {
+  return (
+    isListOf(m['timers'], isCount, limits.pendingTimers) && isListOf(m['results'], isSettledCall, limits.callsUnderWay)
   );
 }
 
@@ -162,6 +193,8 @@ function isCellMessage(m: Record<string, unknown>): boolean {
       return isText(m['text'], limits.noteBytes);
     case 'waiting':
       return isAmount(m['cpuMs']);
+    case 'image':
+      return isChanges(m['changes']) && isScriptState(m['state']);
     case 'reached':
       return isScriptEnd(m['end']);
     case 'ended':

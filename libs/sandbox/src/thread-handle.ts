@@ -1,11 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { newSeed } from '#libs/core';
-import { ActiveCell } from './active-cell.js';
+import type { ActiveCell } from './active-cell.js';
 import type { SandboxAssets } from './assets.js';
 import { OutputJournal } from './journal.js';
-import type { CellListener, CellProgram, RunningCell } from './port.js';
 import { parseFromThread, SIGNAL, type FromThread, type ThreadSetup } from './protocol.js';
-import { shareView } from './views.js';
 
 /** The C stack of the engine uses the thread's own stack: enough for every recursion that the engine allows. */
 const THREAD_STACK_MB = 16;
@@ -25,13 +22,12 @@ export interface ThreadEvents {
 /** `starting`, then `idle` and `busy` in turn, then `retiring`, then `gone`. Each state is entered once more at most. */
 export type ThreadState = 'starting' | 'idle' | 'busy' | 'retiring' | 'gone';
 
-let lastCell = 0;
-
 /** One sandbox thread, seen from the main side. */
 export class ThreadHandle {
   state: ThreadState = 'starting';
   private readonly signals = new Int32Array(new SharedArrayBuffer(SIGNAL.count * Int32Array.BYTES_PER_ELEMENT));
   private readonly journalMemory = OutputJournal.allocate();
+  private readonly journal = new OutputJournal(this.journalMemory);
   private readonly worker: Worker;
   private readonly exited: Promise<void>;
   private cell: ActiveCell | undefined;
@@ -75,30 +71,18 @@ export class ThreadHandle {
     });
   }
 
-  /** Starts a script. The thread must be idle. */
-  run(program: CellProgram, listener: CellListener): RunningCell {
-    if (this.state !== 'idle') throw new Error(`a thread that is ${this.state} cannot start a script`);
+  /** Takes a cell in, which starts or goes on. The thread must be idle. */
+  take(cell: ActiveCell): void {
+    if (this.state !== 'idle') throw new Error(`a thread that is ${this.state} cannot take a cell`);
     this.state = 'busy';
-    lastCell += 1;
-    Atomics.store(this.signals, SIGNAL.stop, 0);
-    Atomics.store(this.signals, SIGNAL.boundary, 1);
-    const thread = {
-      signals: this.signals,
-      journal: new OutputJournal(this.journalMemory),
-      post: this.worker.postMessage.bind(this.worker),
-      kill: (reason: string) => this.retire(reason),
-      release: (retire: string | null) => this.release(retire),
-    };
-    const cell = new ActiveCell(lastCell, program, listener, thread, (error) => this.events.fault(error));
     this.cell = cell;
-    const { tenantId, dialect, source, limits } = program;
-    const { cpuMs, stretchCpuMs } = limits;
-    const values = [...program.values].flat();
-    const seed = newSeed();
-    const view = program.view === undefined ? null : shareView(program.view);
-    const budget = { cpuMs, stretchCpuMs };
-    thread.post({ type: 'start', cell: cell.number, tenantId, dialect, source, values, ...budget, seed, view });
-    return cell;
+    cell.attach({
+      signals: this.signals,
+      journal: this.journal,
+      post: (message, handedOver) => this.worker.postMessage(message, handedOver),
+      kill: (reason) => this.retire(reason),
+      release: (retire) => this.release(retire),
+    });
   }
 
   /** Ends the thread, whatever it does; settles when it is gone. */

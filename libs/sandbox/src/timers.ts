@@ -22,6 +22,12 @@ export class CellTimers {
     this.pending.delete(id);
   }
 
+  /** What is pending, and in how many ms each is due (0: it is). */
+  get pendingIn(): { id: number; inMs: number }[] {
+    const now = performance.now();
+    return [...this.pending].map(([id, at]) => ({ id, inMs: Math.max(0, at - now) }));
+  }
+
   /** The script waits: tells what is due, now or when the time comes. */
   start(): void {
     const now = performance.now();

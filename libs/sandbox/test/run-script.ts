@@ -15,6 +15,8 @@ export interface RunOptions {
   view?: ProgramView;
   /** Called with each tool call; left out, calls stay open. */
   onCall?: (call: ProgramCall, cell: RunningCell) => void;
+  /** Called each time when the script has nothing to run. */
+  onWaiting?: (cell: RunningCell) => void;
 }
 
 /** What came of a script. */
@@ -86,6 +88,7 @@ export class TestPool {
           options.onCall?.(call, cell);
         },
         note: (text) => notes.push(text),
+        waiting: () => options.onWaiting?.(cell),
       },
     );
     options.onStart?.(cell);

@@ -3,6 +3,7 @@ import type { JSValueConstPointer } from 'quickjs-emscripten';
 import { limits } from '#libs/core';
 import type { ProgramCall } from '../port.js';
 import type { SettledCall } from '../protocol.js';
+import type { ScriptState } from '../script-state.js';
 import type { Guest } from './guest.js';
 import { EngineAbortError } from './imports.js';
 import { ANSWER, KIND } from './kinds.js';
@@ -31,6 +32,17 @@ export class CellCalls {
     private readonly outbox: Outbox,
     private readonly view: ToolView,
   ) {}
+
+  /** What an image must go with; `restore` takes it back. */
+  get state(): Pick<ScriptState, 'lastCall' | 'callsMade' | 'openCalls'> {
+    return { lastCall: this.last, callsMade: this.made, openCalls: [...this.open] };
+  }
+
+  restore({ lastCall, callsMade, openCalls }: ScriptState): void {
+    this.last = lastCall;
+    this.made = callsMade;
+    for (const callId of openCalls) this.open.add(callId);
+  }
 
   /** Whether the script waits for a result. */
   get areOpen(): boolean {

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { JSValueConstPointer } from 'quickjs-emscripten';
 import { limits } from '#libs/core';
+import type { ScriptState } from '../script-state.js';
 import type { Guest } from './guest.js';
 import { EngineAbortError } from './imports.js';
 import { ANSWER, AS_JSON } from './kinds.js';
@@ -23,6 +24,16 @@ export class CellOutput {
     private readonly guest: Guest,
     private readonly outbox: Outbox,
   ) {}
+
+  /** The counts, for an image; `restore` takes them back. */
+  get state(): Pick<ScriptState, 'items' | 'chars' | 'notes' | 'notesBytes'> {
+    const { items, chars, notes, notesBytes } = this;
+    return { items, chars, notes, notesBytes };
+  }
+
+  restore({ items, chars, notes, notesBytes }: ScriptState): void {
+    Object.assign(this, { items, chars, notes, notesBytes });
+  }
 
   /** Takes a text. The prelude keeps the limits. */
   add(kind: 'text' | 'console', code: number, payload: JSValueConstPointer, chars: number): number | undefined {

@@ -1,5 +1,6 @@
 import type { JSValueConstPointer } from 'quickjs-emscripten';
 import { limits } from '#libs/core';
+import type { ScriptState } from '../script-state.js';
 import type { Guest } from './guest.js';
 import { EngineAbortError } from './imports.js';
 import { KIND } from './kinds.js';
@@ -16,6 +17,15 @@ export class ScriptTimers {
     private readonly guest: Guest,
     private readonly outbox: Outbox,
   ) {}
+
+  /** Timers that have not run, for an image; `restore` takes them back. */
+  get ids(): number[] {
+    return [...this.pending];
+  }
+
+  restore({ timers }: ScriptState): void {
+    for (const id of timers) this.pending.add(id);
+  }
 
   /** Whether the script waits for a timer. */
   get arePending(): boolean {

@@ -42,9 +42,9 @@ function run(
     told.push(message);
     post(message);
   });
-  const cell = new ThreadCell({ ...given, values: [] }, guest, signals, outbox, new ToolView(undefined));
+  const cell = new ThreadCell(given, guest, signals, outbox, new ToolView(undefined));
   guest.engine.attach(cell);
-  cell.start();
+  cell.start({ ...given, values: [] });
   guest.engine.attach(silentHost);
   return told;
 }

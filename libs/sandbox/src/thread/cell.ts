@@ -1,6 +1,7 @@
 import type { JSValueConstPointer } from 'quickjs-emscripten';
 import { failureOf, type StopCause } from '../failures.js';
-import { SIGNAL, type ScriptEnd, type ToThread } from '../protocol.js';
+import { SIGNAL, type ScriptEnd, type ToThread, type WakeUp } from '../protocol.js';
+import type { ScriptState } from '../script-state.js';
 import { CellCalls } from './cell-calls.js';
 import { CellOutput } from './cell-output.js';
 import { ScriptTimers } from './cell-timers.js';
@@ -15,7 +16,6 @@ import type { Outbox } from './outbox.js';
 import type { ToolView } from './tool-view.js';
 
 type Start = Extract<ToThread, { type: 'start' }>;
-type Resume = Extract<ToThread, { type: 'resume' }>;
 
 /**
  * One script on one guest. States: running (inside `slice`), waiting (between slices), ended. CPU time is the time
@@ -35,7 +35,7 @@ export class ThreadCell implements GuestHost {
   private retire: string | null = null;
 
   constructor(
-    private readonly given: Start,
+    private readonly given: Pick<Start, 'cell' | 'cpuMs' | 'stretchCpuMs'>,
     private readonly guest: Guest,
     private readonly signals: Int32Array,
     private readonly outbox: Outbox,
@@ -47,8 +47,7 @@ export class ThreadCell implements GuestHost {
   }
 
   /** Runs the script until it ends or waits. True when it has ended. */
-  start(): boolean {
-    const { source, seed, values, dialect } = this.given;
+  start({ source, seed, values, dialect }: Pick<Start, 'source' | 'seed' | 'values' | 'dialect'>): boolean {
     return this.slice(() => {
       if (isFenced(source)) {
         this.end = fenced(source);
@@ -66,7 +65,7 @@ export class ThreadCell implements GuestHost {
   }
 
   /** Settles calls and runs the callbacks of timers that are due, each followed by the jobs it made. True at the end. */
-  resume({ timers, results }: Pick<Resume, 'timers' | 'results'>): boolean {
+  resume({ timers, results }: WakeUp): boolean {
     return this.slice(() => {
       for (const result of results) {
         if (this.isOver()) return;
@@ -82,6 +81,18 @@ export class ThreadCell implements GuestHost {
         this.pump();
       }
     });
+  }
+
+  /** What must be kept with the memory of a waiting script, for `restore` on the thread where it goes on. */
+  get state(): ScriptState {
+    const { cpuMs, outOfMemory, output, calls, timers } = this;
+    return { cpuMs, outOfMemory, ...output.state, ...calls.state, timers: timers.ids };
+  }
+
+  restore(state: ScriptState): void {
+    this.cpuMs = state.cpuMs;
+    this.outOfMemory = state.outOfMemory;
+    for (const part of [this.output, this.calls, this.timers]) part.restore(state);
   }
 
   /** Ends a waiting script. */

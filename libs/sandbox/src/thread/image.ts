@@ -23,6 +23,18 @@ export class BaseImage {
     return new BaseImage(bytes, createHash('sha256').update(bytes).digest('hex'));
   }
 
+  /** Where the base state ends: above it every byte is zero. */
+  get size(): number {
+    return this.bytes.length;
+  }
+
+  /** Whether a memory has the base state from `start` to `end`, which lie on one side of `size`. */
+  holds(memory: Buffer, start: number, end: number): boolean {
+    return end <= this.bytes.length
+      ? memory.compare(this.bytes, start, end, start, end) === 0
+      : memory.compare(ZEROS, 0, end - start, start, end) === 0;
+  }
+
   /** Gives a fresh instance of the same binary the base state. */
   load(engine: EngineInstance): void {
     this.bytes.copy(engine.bytes, 0, 0, LAYOUT.staticEnd);
@@ -49,11 +61,8 @@ export class BaseImage {
     const { bytes: memory } = engine;
     for (let start = 0; start < memory.length; start += ZEROS.length) {
       const end = start + ZEROS.length;
-      const same =
-        end <= this.bytes.length
-          ? memory.compare(this.bytes, start, end, start, end) === 0
-          : start >= this.bytes.length && memory.compare(ZEROS, 0, ZEROS.length, start, end) === 0;
-      if (same) continue;
+      const isSpanning = start < this.bytes.length && end > this.bytes.length;
+      if (!isSpanning && this.holds(memory, start, end)) continue;
       for (let at = start; at < end; at += 1) if (memory[at] !== (this.bytes[at] ?? 0)) return at;
     }
     return undefined;

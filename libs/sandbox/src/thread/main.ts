@@ -6,7 +6,7 @@ const port = parentPort;
 if (port === null) throw new Error('This file is the entry of a sandbox thread; start it through createSandboxPool.');
 const setup = workerData as ThreadSetup;
 
-const thread = await startThread(setup, (message) => port.postMessage(message));
+const thread = await startThread(setup, (message, handedOver) => port.postMessage(message, handedOver));
 if (thread !== undefined) {
   port.on('message', (message: unknown) => {
     const known = parseToThread(message);

@@ -1,6 +1,8 @@
-import type { FromThread, ThreadSetup, ToThread } from '../protocol.js';
+import { failureOf } from '../failures.js';
+import type { FromThread, ScriptEnd, ThreadSetup, ToThread } from '../protocol.js';
 import { OutputJournal } from '../journal.js';
 import { ThreadCell } from './cell.js';
+import { DamagedChangesError, putChanges, takeChanges } from './changes.js';
 import { Guest, silentHost } from './guest.js';
 import { BaseImage } from './image.js';
 import { EngineAbortError } from './imports.js';
@@ -17,10 +19,7 @@ const IDLE_MS = 20;
 /**
  * Builds the base image, checks it, and says `ready` or `refused`. Undefined when the thread refuses to serve.
  */
-export async function startThread(
-  setup: ThreadSetup,
-  post: (message: FromThread) => void,
-): Promise<SandboxThread | undefined> {
+export async function startThread(setup: ThreadSetup, post: Post): Promise<SandboxThread | undefined> {
   const engine = await EngineInstance.create(setup.module, silentHost);
   const first = Guest.build(engine, setup.prelude);
   const image = BaseImage.take(engine);
@@ -45,9 +44,21 @@ export async function startThread(
   return new SandboxThread(setup, image, shelf, post);
 }
 
+/** The cell on a thread. `dropAfter`: its memory came from outside, so nothing else may run in that instance. */
+interface Current {
+  cell: number;
+  tenantId: string;
+  run: ThreadCell;
+  guest: Guest;
+  dropAfter: boolean;
+}
+
+/** Sends a message to the main side, which gets the buffers of the list instead of copies. */
+type Post = (message: FromThread, handedOver?: ArrayBuffer[]) => void;
+
 /** One thread's side of the protocol: one cell at a time, a clean memory before each. */
 export class SandboxThread {
-  private current: { cell: number; tenantId: string; run: ThreadCell; guest: Guest } | undefined;
+  private current: Current | undefined;
   private readonly signals: Int32Array;
   private readonly journal: OutputJournal;
   private readonly views = new ToolViews();
@@ -57,7 +68,7 @@ export class SandboxThread {
     private readonly setup: ThreadSetup,
     private readonly image: BaseImage,
     private readonly shelf: GuestShelf,
-    private readonly post: (message: FromThread) => void,
+    private readonly post: Post,
   ) {
     this.signals = new Int32Array(setup.signals);
     this.journal = new OutputJournal(setup.journal);
@@ -67,20 +78,58 @@ export class SandboxThread {
   async receive(message: ToThread): Promise<void> {
     if (message.type === 'start') {
       if (this.current !== undefined) throw new EngineAbortError('a second cell on one thread');
-      const guest = await this.shelf.take(message.tenantId);
-      const outbox = new Outbox(message.cell, this.journal, this.post);
-      const run = new ThreadCell(message, guest, this.signals, outbox, this.views.get(message.view));
-      guest.engine.attach(run);
-      this.current = { cell: message.cell, tenantId: message.tenantId, run, guest };
-      if (run.start()) this.clean();
+      const run = await this.enter(message, false);
+      if (run.start(message)) this.clean();
+      return;
+    }
+    if (message.type === 'wake') {
+      const run = await this.enter(message, message.isForeign);
+      if (this.load(run, message) && run.resume(message)) this.clean();
       return;
     }
     const { current } = this;
     if (current === undefined || current.cell !== message.cell) return;
-    if (message.type === 'stop') {
+    if (message.type === 'hibernate') this.hibernate(current);
+    else if (message.type === 'stop') {
       current.run.stop();
       this.clean();
     } else if (current.run.resume(message)) this.clean();
+  }
+
+  /** Takes a cell in: from here on its tenant's guest talks to it. */
+  private async enter(message: Extract<ToThread, { tenantId: string }>, dropAfter: boolean): Promise<ThreadCell> {
+    const { cell, tenantId } = message;
+    if (this.current !== undefined) throw new EngineAbortError('a second cell on one thread');
+    const guest = await this.shelf.take(tenantId);
+    const outbox = new Outbox(cell, this.journal, (told) => this.post(told));
+    const run = new ThreadCell(message, guest, this.signals, outbox, this.views.get(message.view));
+    guest.engine.attach(run);
+    this.current = { cell, tenantId, run, guest, dropAfter };
+    return run;
+  }
+
+  /** Gives a guest the memory that a script had. False when the bytes are damaged: then the script has ended. */
+  private load(run: ThreadCell, { changes, state, cell }: Extract<ToThread, { type: 'wake' }>): boolean {
+    const { current } = this;
+    if (current === undefined) return false;
+    try {
+      putChanges(this.image, current.guest.engine, changes);
+      run.restore(state);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DamagedChangesError)) throw error;
+      const end: ScriptEnd = { kind: 'failed', frames: '', writes: [], warnings: [], ...failureOf('image') };
+      this.post({ type: 'ended', cell, end, cpuMs: state.cpuMs, retire: null });
+      this.clean();
+      return false;
+    }
+  }
+
+  /** Hands the memory of the waiting script over and forgets it. */
+  private hibernate({ cell, run, guest }: Current): void {
+    const changes = takeChanges(this.image, guest.engine);
+    this.clean();
+    this.post({ type: 'image', cell, changes, state: run.state }, [changes]);
   }
 
   /** After the end was told: the memory goes back to the base image, or away when it grew. */
@@ -90,7 +139,7 @@ export class SandboxThread {
     this.current = undefined;
     const { engine } = current.guest;
     engine.attach(silentHost);
-    const tooLarge = this.image.isTooLarge(engine);
+    const tooLarge = current.dropAfter || this.image.isTooLarge(engine);
     if (!tooLarge || this.setup.verifyRestores) this.image.restore(engine);
     if (this.setup.verifyRestores) {
       const difference = this.image.firstDifference(engine);
