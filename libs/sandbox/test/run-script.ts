@@ -1,6 +1,6 @@
 import type { Dialect, MediaItem, OutputItem } from '#libs/core';
 import type { CellLimits, CellOutcome, ProgramCall, ProgramView, RunningCell, SandboxRunner } from '#libs/sandbox';
-import { createSandboxPool } from '#libs/sandbox';
+import { createSandboxPool, type SandboxPoolOptions } from '#libs/sandbox';
 
 /** How a test runs a script; what is left out has a value that fits most tests. */
 export interface RunOptions {
@@ -39,12 +39,13 @@ export class TestPool {
     readonly faults: unknown[],
   ) {}
 
-  static async create(slots = 1, verifyRestores = true): Promise<TestPool> {
+  static async create(slots = 1, verifyRestores = true, more: Partial<SandboxPoolOptions> = {}): Promise<TestPool> {
     const retired: string[] = [];
     const faults: unknown[] = [];
     const runner = await createSandboxPool({
       slots,
       verifyRestores,
+      ...more,
       onThreadRetired: (reason) => retired.push(reason),
       onFault: (error) => faults.push(error),
     });

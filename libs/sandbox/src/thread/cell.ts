@@ -103,7 +103,8 @@ export class ThreadCell implements GuestHost {
 
   onSend(kind: number, payload: JSValueConstPointer, chars: number): number | string | undefined {
     if (kind === KIND.isProxy) return this.guest.classOf(payload) === LAYOUT.proxyClass ? 1 : 0;
-    if (this.end !== undefined) return undefined;
+    // An interrupted script may still say something on its way out, such as that it failed by the interruption.
+    if (this.isOver()) return undefined;
     switch (kind & ~AS_JSON) {
       case KIND.text:
         return this.output.add('text', kind, payload, chars);
