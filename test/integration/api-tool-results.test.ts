@@ -50,7 +50,7 @@ describe('tool results', () => {
     const cellId = await queued();
     await claimCell(api.database, refOf(cellId));
     const calls = Array.from({ length: count }, (_, at) => call(at + 1));
-    await insertCalls(api.database, refOf(cellId), calls, { tell: true });
+    await insertCalls(api.database, refOf(cellId), calls, { told: false, asked: true });
     return { conversation, cellId, answer: await answering, callIds: calls.map(({ callId }) => callId) };
   };
   const end = (cellId: string, state: 'completed' | 'failed' = 'completed') =>

@@ -39,7 +39,7 @@ describe('rows of calls', () => {
   const made = async (more: object = {}, on = store) => {
     const cellId = await started(on);
     const one = call(1, more);
-    await insertCalls(on.db, on.ref(cellId), [one], { tell: true });
+    await insertCalls(on.db, on.ref(cellId), [one], { told: false, asked: true });
     return { cellId, callId: one.callId };
   };
   const settle = async (callId: string, result = '{"result":{"content":[]}}', owner = store.owner, failed = false) =>
@@ -50,7 +50,9 @@ describe('rows of calls', () => {
   it('are written together, and listed in the order of start', async () => {
     const cellId = await started(store, 'api-w.1');
     const batch = [call(2, { tool: 'a\0', namespace: '\ud800', identifier: 'b' }), call(1)];
-    expect(await insertCalls(store.db, store.ref(cellId), batch, { tell: true })).toEqual({ observer: 'api-w.1' });
+    expect(await insertCalls(store.db, store.ref(cellId), batch, { told: false, asked: true })).toEqual({
+      observer: 'api-w.1',
+    });
     const { newest, open } = await listCalls(store.db, store.owner.tenantId, cellId);
     expect(newest.map((one) => one.identifier)).toEqual(['echo', 'b']);
     expect(open[1]).toMatchObject({ tool: 'a\0', namespace: '\ud800', state: 'pending' });
@@ -61,7 +63,8 @@ describe('rows of calls', () => {
   it('are not written for a cell that runs elsewhere, in another stretch, or no more', async () => {
     const cellId = await started();
     const ref = store.ref(cellId);
-    const insert = (wrong: object) => insertCalls(store.db, { ...ref, ...wrong }, [call(1)], { tell: true });
+    const insert = (wrong: object) =>
+      insertCalls(store.db, { ...ref, ...wrong }, [call(1)], { told: false, asked: true });
     expect(await insert({ workerId: 'worker-other' })).toBeUndefined();
     expect(await insert({ stretch: 2 })).toBeUndefined();
     await stopCell(store.db, store.owner, cellId);
@@ -96,7 +99,7 @@ describe('rows of calls', () => {
   it('name the worker to tell, once per cell', async () => {
     const cellId = await started();
     const batch = [call(1), call(2)];
-    await insertCalls(store.db, store.ref(cellId), batch, { tell: true });
+    await insertCalls(store.db, store.ref(cellId), batch, { told: false, asked: true });
     const posts = batch.map(({ callId }) => ({ callId, result: '{}', failed: true }));
     expect((await settleCalls(store.db, store.owner, posts)).told).toEqual([{ cellId, workerId: store.workerId }]);
     expect((await settleCalls(store.db, store.owner, posts)).told).toEqual([]);
@@ -125,7 +128,7 @@ describe('rows of calls', () => {
     const { cellId } = await own.insert({ conversationVersion: 3 });
     await own.claim(cellId);
     const one = call(1);
-    await insertCalls(own.db, own.ref(cellId), [one], { tell: true });
+    await insertCalls(own.db, own.ref(cellId), [one], { told: false, asked: true });
     const { conversation } = await putConversation(own.db, own.owner, { kind: 'direct', model: 'two' });
     expect(await states(cellId, own)).toEqual(['cancelled']);
     const owner = { ...own.owner, epoch: conversation.epoch };
@@ -145,7 +148,7 @@ describe('rows of calls', () => {
     for (let i = 0; i < 20; i++) {
       const cellId = await started();
       await Promise.all([
-        insertCalls(store.db, store.ref(cellId), [call(1)], { tell: true }),
+        insertCalls(store.db, store.ref(cellId), [call(1)], { told: false, asked: true }),
         stopCell(store.db, store.owner, cellId),
       ]);
       expect((await states(cellId)).filter((state) => state !== 'cancelled')).toEqual([]);
@@ -163,7 +166,7 @@ describe('rows of calls', () => {
   it('are told once an answer that listed them was written out by the observer of the cell', async () => {
     const cellId = await started(store, 'api-t.1');
     const one = call(1);
-    await insertCalls(store.db, store.ref(cellId), [one], { tell: true });
+    await insertCalls(store.db, store.ref(cellId), [one], { told: false, asked: true });
     const mark = (observer: string) =>
       markCollected(store.db, [{ cellId, observer, since: 0, upTo: 0, final: false, calls: [one.callId] }]);
     await mark('api-t.2');

@@ -5,6 +5,7 @@ import {
   type EndedCall,
   type NewCall,
   type StretchRef,
+  askForCalls,
   expireCalls,
   insertCalls,
 } from '#libs/persistence';
@@ -32,6 +33,8 @@ export interface CellCallsParts {
   spill: () => Promise<void>;
   /** Calls are on disk: the observer may be told. */
   made: (observer: string | null) => void;
+  /** Whether the script has nothing to run but what its calls come to: only then an answer asks for their results. */
+  isIdle: () => boolean;
   /** Whether the script has ended: its calls were made, and nobody needs to run them. */
   ended: () => boolean;
   /** The cell no longer runs here. */
@@ -59,6 +62,8 @@ export class CellCalls implements Disposable {
   #unwritten: { call: NewCall; tool: ScriptTool }[] = [];
   #writing: Promise<void> | undefined;
   #anyMade = false;
+  /** Whether there are calls that no answer asks for, because the script was busy when they were made. */
+  #unasked = false;
   #disposed = false;
 
   constructor(parts: CellCallsParts) {
@@ -95,6 +100,11 @@ export class CellCalls implements Disposable {
     this.#open.delete(ended.callId);
     clearTimeout(open.expiry);
     this.#track(this.#resolve(open, ended));
+  }
+
+  /** The script has nothing to run: answers are to ask for the results of its calls. */
+  idle(): void {
+    if (this.#unasked && this.#writing === undefined) this.#track(this.#ask());
   }
 
   /** Resolves when every call that the script made has been refused or written: after its end, before that is committed. */
@@ -134,6 +144,7 @@ export class CellCalls implements Disposable {
     await new Promise<void>((resolve) => setImmediate(resolve));
     try {
       while (this.#unwritten.length > 0) await this.#writeBatch();
+      if (this.#unasked && this.#parts.isIdle()) await this.#ask();
     } finally {
       // Whoever is left waits for this writing, and is refused with it.
       this.#unwritten = [];
@@ -142,17 +153,36 @@ export class CellCalls implements Disposable {
   }
 
   async #writeBatch(): Promise<void> {
-    const { db, ref, persist, spill, made, ended, lost } = this.#parts;
+    const { db, ref, persist, spill, made, isIdle, ended, lost } = this.#parts;
     if (!ended()) await spill();
-    const tell = !ended();
+    const told = ended();
+    const asked = isIdle();
     const batch = this.#unwritten;
     this.#unwritten = [];
     const calls = batch.map(({ call }) => call);
-    const row = await persist(() => insertCalls(db, ref, calls, { tell }));
+    const row = await persist(() => insertCalls(db, ref, calls, { told, asked }));
     if (!row) return lost();
     this.#anyMade = true;
     for (const { call, tool } of batch) this.#await(call, tool);
-    if (tell && !ended()) made(row.observer);
+    if (told || ended()) return;
+    if (asked) made(row.observer);
+    else this.#unasked = true;
+  }
+
+  /** Asks for the results of the calls that the script made while it was busy. */
+  async #ask(): Promise<void> {
+    const { db, ref, made, ended, events } = this.#parts;
+    if (ended()) return;
+    this.#unasked = false;
+    try {
+      const row = await askForCalls(db, ref);
+      if (!ended()) made(row?.observer ?? null);
+    } catch (cause) {
+      this.#unasked = true;
+      events.faulted('an answer was not asked for the results of calls; its time ends it', cause, {
+        cellId: ref.cellId,
+      });
+    }
   }
 
   #await({ callId, number, timeoutMs }: NewCall, tool: ScriptTool): void {

@@ -1,20 +1,14 @@
-import type { CarriedEnd, CellJob } from '#libs/contracts';
-import { type CellFailure, keepsValues } from '#libs/core';
+import type { CellJob } from '#libs/contracts';
 import type { Doorbells } from '#libs/events';
 import type { Offload } from '#libs/offload';
 import {
-  type CellEnd,
   type ClaimedCell,
-  type CommittedEnd,
   type Database,
   type EndedCall,
   type RunningRow,
   type StretchRef,
-  type ValuesOfEnd,
   claimCell,
-  endCell,
   readEndedCalls,
-  spillOutput,
   spillStoppedOutput,
 } from '#libs/persistence';
 import type { CellOutcome, RunningCell, Slot, StopReason } from '#libs/sandbox';
@@ -22,7 +16,8 @@ import { type Events, withCorrelation, withSpan } from '#libs/telemetry';
 import type { ScriptView, ToolViews } from '#libs/tools';
 import { carriedEnd } from './carried-end.js';
 import { CellCalls } from './cell-calls.js';
-import { OutputBuffer } from './output-buffer.js';
+import { type CellFacts, commitEnd } from './cell-end.js';
+import { CellOutput } from './cell-output.js';
 import { untilWritten } from './until-written.js';
 
 /** What a run works with. */
@@ -51,25 +46,29 @@ const notRun: CellOutcome = {
  */
 export class CellRun {
   readonly cellId: string;
+  /** Resolves when the job is done: the script has first nothing to run, or has ended, or there was nothing to do. */
+  readonly left: Promise<void>;
   readonly #parts: CellRunParts;
   readonly #ref: StretchRef;
-  readonly #output = new OutputBuffer();
+  readonly #output: CellOutput;
   /** Processes that asked for the stop. */
   readonly #stoppedBy = new Set<string>();
+  #leave: () => void = () => undefined;
   #guest: RunningCell | undefined;
   #calls: CellCalls | undefined;
   #stopReason: StopReason | undefined;
-  #observer: string | null = null;
-  #yieldTimer: NodeJS.Timeout | undefined;
-  /** Spills run one after the other. */
-  #spills: Promise<void> = Promise.resolve();
   #abandoned = false;
+  #isIdle = false;
   #ended = false;
 
   constructor(parts: CellRunParts, job: CellJob) {
+    const { db, doorbells, events, workerId } = parts;
     this.cellId = job.cellId;
+    this.left = new Promise((resolve) => (this.#leave = resolve));
     this.#parts = parts;
-    this.#ref = { cellId: job.cellId, stretch: job.stretch, workerId: parts.workerId };
+    this.#ref = { cellId: job.cellId, stretch: job.stretch, workerId };
+    const lost = (): void => this.stop('terminated');
+    this.#output = new CellOutput({ db, doorbells, events, ref: this.#ref, lost });
   }
 
   /** Whether the cell has been claimed: its row says that it runs here. */
@@ -77,13 +76,9 @@ export class CellRun {
     return this.#guest !== undefined;
   }
 
-  /**
-   * Claims the cell and runs it on the slot. Resolves when the script has ended, or there was nothing to do; what is
-   * still to be written then is written by the function that it gives.
-   */
-  async run(slot: Slot): Promise<() => Promise<void>> {
-    const finish = await withCorrelation(this.cellId, () => this.#run(slot));
-    return () => withCorrelation(this.cellId, finish);
+  /** Claims the cell and runs it, on the slot first. Resolves when all of it is written, or there was nothing to do. */
+  async run(slot: Slot): Promise<void> {
+    await withCorrelation(this.cellId, () => this.#run(slot));
   }
 
   /** Stops the guest. `terminated`: the row says so already; `by` is told when the output is complete. */
@@ -102,10 +97,7 @@ export class CellRun {
   /** Takes in what the row says now: whether the cell still runs here, and who observes it until when. */
   look(row: RunningRow | undefined): void {
     if (row?.state !== 'running' || row.stretch !== this.#ref.stretch) return this.stop('terminated');
-    if (row.observer === null || row.observer === this.#observer) return;
-    this.#observer = row.observer;
-    this.#guest?.armBoundary();
-    this.#yieldIn(row.yieldInMs ?? 0);
+    if (this.#output.observedBy(row.observer, row.yieldInMs ?? 0)) this.#guest?.armBoundary();
   }
 
   /** Ids of the calls whose ends the script waits for. */
@@ -130,67 +122,86 @@ export class CellRun {
     }
   }
 
-  async #run(slot: Slot): Promise<() => Promise<void>> {
-    const { db, events, workerId } = this.#parts;
-    const attributes = { 'cellar.cell_id': this.cellId };
-    const claimed = await withSpan('cell.claim', { attributes }, () => claimCell(db, this.#ref));
-    if (!claimed) return () => Promise.resolve();
-    const { tenantId } = claimed.owner;
-    events.cellStarted({ cellId: this.cellId, tenantId, workerId, queuedMs: claimed.queuedMs });
+  async #run(slot: Slot): Promise<void> {
     const startedAt = performance.now();
-    const outcome = await withSpan('cell.run', { attributes }, () => this.#execute(slot, claimed));
-    clearTimeout(this.#yieldTimer);
-    const wallMs = claimed.queuedMs + performance.now() - startedAt;
-    return async () => {
+    const facts = await this.#start(slot);
+    if (facts) {
+      const attributes = { 'cellar.cell_id': this.cellId };
+      const outcome = await withSpan('cell.run', { attributes }, async () => (await this.#guest?.outcome) ?? notRun);
+      this.#ended = true;
+      this.#output[Symbol.dispose]();
+      const wallMs = facts.queuedMs + performance.now() - startedAt;
+      this.#leave();
       // Calls that nobody awaited are cancelled by the end, but they were made.
       await this.#calls?.drained();
       this.#calls?.[Symbol.dispose]();
-      await this.#spills;
-      if (!this.#abandoned) await withSpan('cell.end', { attributes }, () => this.#finish(claimed, outcome, wallMs));
-    };
+      await this.#output.settled;
+      if (!this.#abandoned) await withSpan('cell.end', { attributes }, () => this.#finish(facts, outcome, wallMs));
+    }
+    this.#leave();
   }
 
-  async #execute(slot: Slot, claimed: ClaimedCell): Promise<CellOutcome> {
-    const { cpuMs, stretchCpuMs } = claimed.options.limits;
-    this.#observer = claimed.observer;
-    const { tenantId } = claimed.owner;
-    let view: ScriptView | undefined;
+  /** Claims the cell and starts its script. Undefined when the cell is not to be had. */
+  async #start(slot: Slot): Promise<CellFacts | undefined> {
+    const { db, events, workerId } = this.#parts;
+    const attributes = { 'cellar.cell_id': this.cellId };
+    const claimed = await withSpan('cell.claim', { attributes }, () => claimCell(db, this.#ref));
+    if (!claimed) return undefined;
+    // While the script runs, its source and values are in its own memory.
+    const { source, values, ...facts } = claimed;
+    const { tenantId } = facts.owner;
+    events.cellStarted({ cellId: this.cellId, tenantId, workerId, queuedMs: facts.queuedMs });
+    this.#output.observedBy(facts.observer, facts.yieldInMs);
     try {
-      view = await this.#viewOf(claimed);
+      this.#begin(slot, facts, { source, values }, await this.#viewOf(facts));
     } catch (cause) {
-      this.#parts.events.faulted("a script's tools were not found", cause, { cellId: this.cellId });
-      return notRun;
+      events.faulted("a script's tools were not found", cause, { cellId: this.cellId });
     }
+    return facts;
+  }
+
+  #begin(
+    slot: Slot,
+    facts: CellFacts,
+    { source, values }: Pick<ClaimedCell, 'source' | 'values'>,
+    view: ScriptView | undefined,
+  ): void {
+    const { deadlineInMs, wallInMs, dialect } = facts;
+    const { cpuMs, stretchCpuMs } = facts.options.limits;
     const calls = this.#callsOf(view);
     this.#calls = calls;
-    this.#guest = slot.start(
+    const guest = slot.start(
       {
         cellId: this.cellId,
-        tenantId,
-        dialect: claimed.dialect,
-        source: claimed.source,
-        values: claimed.values,
-        limits: { cpuMs, stretchCpuMs, deadlineInMs: claimed.deadlineInMs, wallInMs: claimed.wallInMs },
+        tenantId: facts.owner.tenantId,
+        dialect,
+        source,
+        values,
+        limits: { cpuMs, stretchCpuMs, deadlineInMs, wallInMs },
         ...(view && { view: view.program }),
       },
       {
         output: (items) => this.#output.push(items),
-        boundary: (items) => this.#spill(items),
-        call: (call) => calls.begin(call),
+        boundary: (items) => void this.#output.spill(items),
+        call: (call) => {
+          this.#isIdle = false;
+          calls.begin(call);
+        },
         note: () => undefined,
-        waiting: () => undefined,
+        waiting: () => {
+          this.#isIdle = true;
+          calls.idle();
+          this.#leave();
+        },
       },
     );
+    this.#guest = guest;
     // A stop may have come while the claim was on its way.
-    if (this.#stopReason) this.#guest.stop(this.#stopReason);
-    if (claimed.yieldInMs !== undefined) this.#yieldIn(claimed.yieldInMs);
-    const outcome = await this.#guest.outcome;
-    this.#ended = true;
-    return outcome;
+    if (this.#stopReason) guest.stop(this.#stopReason);
   }
 
   /** Tries again for as long as Postgres is away: a script must not run with other tools than its own. */
-  async #viewOf({ owner, view: hash, memberId }: ClaimedCell): Promise<ScriptView | undefined> {
+  async #viewOf({ owner, view: hash, memberId }: CellFacts): Promise<ScriptView | undefined> {
     if (hash === null) return undefined;
     return this.#persist(() => this.#parts.views.find(owner.tenantId, hash, memberId));
   }
@@ -204,84 +215,38 @@ export class CellRun {
       ref: this.#ref,
       view,
       persist: (write) => this.#persist(write),
-      settle: (number, result) => this.#guest?.settle(number, result),
-      spill: () => {
-        if (!this.#output.isEmpty) this.#spill();
-        return this.#spills;
+      settle: (number, result) => {
+        this.#isIdle = false;
+        this.#guest?.settle(number, result);
       },
-      made: (observer) => this.#ring(observer),
+      spill: () => this.#output.spillIfAny(),
+      made: (observer) => this.#output.ring(observer),
+      isIdle: () => this.#isIdle,
       ended: () => this.#ended,
       lost: () => this.stop('terminated'),
       look: () => void this.lookAtCalls(),
     });
   }
 
-  #yieldIn(ms: number): void {
-    clearTimeout(this.#yieldTimer);
-    this.#yieldTimer = setTimeout(() => this.#spill(), Math.max(0, ms));
-  }
-
-  /** Puts what there is where the observer can read it, and rings. */
-  #spill(boundary?: number): void {
-    this.#spills = this.#spills.then(async () => {
-      const chunk = this.#output.chunk();
-      try {
-        const row = await spillOutput(this.#parts.db, this.#ref, chunk, boundary);
-        if (!row) return this.stop('terminated');
-        this.#output.spilled(chunk);
-        this.#ring(row.observer);
-      } catch (cause) {
-        // What was not written is still in the buffer, and goes out with the next spill or the end.
-        this.#parts.events.faulted('output was not spilled', cause, { cellId: this.cellId });
-      }
-    });
-  }
-
-  async #finish(claimed: ClaimedCell, outcome: CellOutcome, wallMs: number): Promise<void> {
+  async #finish(facts: CellFacts, outcome: CellOutcome, wallMs: number): Promise<void> {
+    const { db, doorbells, events } = this.#parts;
     const stopped = this.#stopReason === 'terminated' || outcome.state === 'terminated';
-    const committed = stopped ? undefined : await this.#commit(claimed, outcome);
-    const { dialect, owner } = claimed;
-    const facts = { cellId: this.cellId, tenantId: owner.tenantId, dialect, cpuMs: outcome.cpuMs, wallMs };
+    const rest = this.#output.rest();
+    const parts = { db, events, ref: this.#ref, persist: this.#persist.bind(this) };
+    const committed = stopped ? undefined : await commitEnd(parts, facts, outcome, rest);
+    const { dialect, owner } = facts;
+    const ended = { cellId: this.cellId, tenantId: owner.tenantId, dialect, cpuMs: outcome.cpuMs, wallMs };
     if (committed) {
-      this.#parts.events.cellEnded({ ...facts, state: committed.state, code: committed.failure?.code });
-      const carried =
-        this.#calls?.anyMade === true ? undefined : carriedEnd(claimed, outcome, committed, this.#output.chunk());
-      this.#ring(committed.observer, carried);
+      events.cellEnded({ ...ended, state: committed.state, code: committed.failure?.code });
+      const carried = this.#calls?.anyMade === true ? undefined : carriedEnd(facts, outcome, committed, rest);
+      this.#output.ring(committed.observer, carried);
     } else {
       // The row was ended by somebody else: a stop, or the reaper.
-      const row = await this.#persist(() =>
-        spillStoppedOutput(this.#parts.db, this.#ref, this.#output.chunk(), outcome.cpuMs),
-      );
-      this.#parts.events.cellEnded({ ...facts, state: 'terminated' });
-      this.#ring(row?.observer);
+      const row = await this.#persist(() => spillStoppedOutput(db, this.#ref, rest, outcome.cpuMs));
+      events.cellEnded({ ...ended, state: 'terminated' });
+      this.#output.ring(row?.observer);
     }
-    for (const processId of this.#stoppedBy)
-      this.#parts.doorbells.ring(processId, { kind: 'stopped', cellId: this.cellId });
-  }
-
-  #ring(observer: string | null | undefined, end?: CarriedEnd): void {
-    if (observer) this.#parts.doorbells.ringObserver(this.cellId, observer, end);
-  }
-
-  async #commit(claimed: ClaimedCell, outcome: CellOutcome): Promise<CommittedEnd | undefined> {
-    const { state, failure, warnings } = outcome;
-    const cpuMs = Math.round(outcome.cpuMs * 1_000) / 1_000;
-    const end: CellEnd = { state, failure, warnings, cpuMs, output: this.#output.chunk() };
-    const values: ValuesOfEnd = {
-      owner: claimed.owner,
-      branchId: claimed.branchId,
-      dialect: claimed.dialect,
-      writes: keepsValues(claimed.dialect, state, failure?.code) ? outcome.writes : [],
-    };
-    try {
-      return await this.#persist(() => endCell(this.#parts.db, this.#ref, end, values));
-    } catch (cause) {
-      // Whatever made the full end impossible must not keep the cell from ending.
-      this.#parts.events.faulted('the end of a cell was refused', cause, { cellId: this.cellId });
-      const internal: CellFailure = { code: 'internal', message: 'Cellar could not keep the result of this script.' };
-      const bare: CellEnd = { ...end, state: 'failed', failure: internal, output: { ...end.output, items: [] } };
-      return this.#persist(() => endCell(this.#parts.db, this.#ref, bare));
-    }
+    for (const processId of this.#stoppedBy) doorbells.ring(processId, { kind: 'stopped', cellId: this.cellId });
   }
 
   #persist<Result>(write: () => Promise<Result>): Promise<Result | undefined> {

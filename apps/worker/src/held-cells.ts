@@ -27,7 +27,7 @@ export class HeldCells implements AsyncDisposable {
 
   /**
    * Runs the cell of a job: first a thread, then the claim, so that no claimed cell waits for a thread. The job is over
-   * when the script is: its thread is free for the next one while the end is committed.
+   * when the script is, or waits: its thread is free for the next one while the end is committed, or calls are made.
    */
   async run(job: CellJob): Promise<void> {
     if (this.#draining) return;
@@ -38,17 +38,12 @@ export class HeldCells implements AsyncDisposable {
     }
     const run = new CellRun(this.#parts, job);
     this.#runs.set(job.cellId, run);
-    try {
-      const finish = await run.run(slot);
-      void finish()
-        .catch((cause: unknown) => this.#parts.events.faulted('the end of a cell was not written', cause))
-        .finally(() => this.#gone(job.cellId));
-    } catch (error) {
-      this.#gone(job.cellId);
-      throw error;
-    } finally {
+    const gone = run.run(slot).finally(() => {
       slot[Symbol.dispose]();
-    }
+      this.#gone(job.cellId);
+    });
+    gone.catch((cause: unknown) => this.#parts.events.faulted('a cell was not run to its end', cause));
+    await Promise.race([run.left, gone]);
   }
 
   #gone(cellId: string): void {

@@ -40,7 +40,7 @@ export async function unpackImage(file: Uint8Array): Promise<ScriptImage> {
   if (length > MAX_CHANGES) throw new ImageFileError(`it says that it holds ${length} bytes`);
   const changes = new ArrayBuffer(length);
   try {
-    const unpacked = await promisify(gunzip)(bytes.subarray(HEADER_BYTES), { maxOutputLength: length });
+    const unpacked = await promisify(gunzip)(bytes.subarray(HEADER_BYTES), { maxOutputLength: length + 1 });
     if (unpacked.length !== length) throw new ImageFileError(`${unpacked.length} bytes instead of ${length}`);
     unpacked.copy(Buffer.from(changes));
   } catch (error) {

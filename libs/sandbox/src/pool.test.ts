@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { afterEach, expect, it } from 'vitest';
-import { TestPool } from '../test/run-script.js';
+import { TestPool, deaf } from '../test/run-script.js';
 import type { CellProgram } from './port.js';
 import { createSandboxPool } from './pool.js';
 
@@ -28,13 +28,6 @@ const program = (source: string): CellProgram => ({
   values: new Map(),
   limits: { cpuMs: 5000, stretchCpuMs: 5000, wallInMs: 10_000 },
 });
-const deaf = {
-  output: () => undefined,
-  boundary: () => undefined,
-  call: () => undefined,
-  note: () => undefined,
-  waiting: () => undefined,
-};
 
 it('refuses a pool without slots', async () => {
   await expect(createSandboxPool({ slots: 0 })).rejects.toThrow('slots is 0');

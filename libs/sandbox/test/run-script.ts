@@ -1,5 +1,14 @@
 import type { Dialect, MediaItem, OutputItem } from '#libs/core';
-import type { CellLimits, CellOutcome, ProgramCall, ProgramView, RunningCell, SandboxRunner } from '#libs/sandbox';
+import type {
+  CellBasis,
+  CellLimits,
+  CellListener,
+  CellOutcome,
+  ProgramCall,
+  ProgramView,
+  RunningCell,
+  SandboxRunner,
+} from '#libs/sandbox';
 import { createSandboxPool, type SandboxPoolOptions } from '#libs/sandbox';
 
 /** How a test runs a script; what is left out has a value that fits most tests. */
@@ -18,6 +27,22 @@ export interface RunOptions {
   /** Called each time when the script has nothing to run. */
   onWaiting?: (cell: RunningCell) => void;
 }
+
+/** A cell that fits most tests. */
+export const testBasis: CellBasis = {
+  cellId: 'c_0000000000000000',
+  tenantId: 't_1',
+  limits: { cpuMs: 20_000, stretchCpuMs: 10_000, wallInMs: 60_000 },
+};
+
+/** A listener that hears nothing. */
+export const deaf: CellListener = {
+  output: () => undefined,
+  boundary: () => undefined,
+  call: () => undefined,
+  note: () => undefined,
+  waiting: () => undefined,
+};
 
 /** What came of a script. */
 export interface RunResult extends CellOutcome {
@@ -63,12 +88,12 @@ export class TestPool {
     const startedAt = performance.now();
     const cell = slot.start(
       {
-        cellId: 'c_0000000000000000',
-        tenantId: options.tenantId ?? 't_1',
+        ...testBasis,
+        ...(options.tenantId === undefined ? {} : { tenantId: options.tenantId }),
         dialect: options.dialect ?? 'exec',
         source,
         values: new Map(Object.entries(options.values ?? {})),
-        limits: { cpuMs: 20_000, stretchCpuMs: 10_000, wallInMs: 60_000, ...options.limits },
+        limits: { ...testBasis.limits, ...options.limits },
         ...(options.view && { view: options.view }),
       },
       {

@@ -31,6 +31,7 @@ CREATE TABLE "calls" (
     "arguments" TEXT NOT NULL,
     "state" TEXT NOT NULL DEFAULT 'pending',
     "told" BOOLEAN NOT NULL DEFAULT false,
+    "asked" BOOLEAN NOT NULL DEFAULT false,
     "result" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "ended_at" TIMESTAMPTZ(3),
@@ -57,4 +58,4 @@ CREATE TRIGGER calls_keep_end BEFORE UPDATE ON "calls" FOR EACH ROW
   EXECUTE FUNCTION cellar_keep_call_end();
 
 -- Calls that an observer is to be told of. Partial, so that it is as small as what is under way.
-CREATE INDEX "calls_untold_idx" ON "calls"("cell_id") WHERE "ended_at" IS NULL AND NOT "told";
+CREATE INDEX "calls_untold_idx" ON "calls"("cell_id") WHERE "ended_at" IS NULL AND "asked" AND NOT "told";

@@ -22,9 +22,9 @@ const insert = {
       SELECT * FROM cells WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running' FOR SHARE
     ), k AS (
       INSERT INTO calls (id, tenant_id, conversation_id, epoch, writer, cell_id, stretch, number, tool, namespace,
-                         toolset, identifier, arguments, told, created_at, expires_at)
+                         toolset, identifier, arguments, told, asked, created_at, expires_at)
       SELECT n.id, c.tenant_id, c.conversation_id, c.epoch, c.writer, c.id, c.stretch, n.number, n.tool, n.namespace,
-             n.toolset, n.identifier, n.arguments, $12, clock_timestamp(),
+             n.toolset, n.identifier, n.arguments, $12, $13, clock_timestamp(),
              clock_timestamp() + n.timeout_ms * interval '1 ms'
       FROM c CROSS JOIN unnest($4::text[], $5::int[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
                                $11::float8[])
@@ -36,15 +36,15 @@ const insert = {
 
 /**
  * Inserts calls that a script made together, in one statement that is on disk when it returns, before anybody is told
- * of them (9. Protocols, 12). `tell`: an answer is to ask for their results, which nobody needs once the script has
- * ended. May be repeated when it is not known whether it was done. Undefined when the cell no longer runs here: nothing
+ * of them (9. Protocols, 12). `told`: nobody is to be told of them, since the script has ended. `asked`: an answer is to
+ * ask for their results, since the script has nothing else to run; see `askForCalls`. May be repeated when it is not known whether it was done. Undefined when the cell no longer runs here: nothing
  * was written, and the guest must be stopped.
  */
 export async function insertCalls(
   db: Database,
   ref: StretchRef,
   calls: readonly NewCall[],
-  { tell }: { tell: boolean },
+  { told, asked }: { told: boolean; asked: boolean },
 ): Promise<{ observer: string | null } | undefined> {
   const [row] = await db.query<{ observer: string | null }>(insert, [
     ref.cellId,
@@ -58,7 +58,27 @@ export async function insertCalls(
     calls.map((call) => call.identifier),
     calls.map((call) => call.arguments),
     calls.map((call) => call.timeoutMs),
-    !tell,
+    told,
+    asked,
   ]);
+  return row;
+}
+
+const ask = {
+  name: 'calls-ask',
+  text: `
+    WITH c AS (
+      SELECT tenant_id, id, observer FROM cells
+      WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running' FOR SHARE
+    ), k AS (
+      UPDATE calls SET asked = true FROM c
+      WHERE calls.tenant_id = c.tenant_id AND calls.cell_id = c.id AND calls.ended_at IS NULL AND NOT calls.asked
+    )
+    SELECT observer FROM c`,
+};
+
+/** The script has nothing to run any more: answers ask for the results of its calls. Undefined: it does not run here. */
+export async function askForCalls(db: Database, ref: StretchRef): Promise<{ observer: string | null } | undefined> {
+  const [row] = await db.query<{ observer: string | null }>(ask, [ref.cellId, ref.stretch, ref.workerId]);
   return row;
 }

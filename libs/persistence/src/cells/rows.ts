@@ -32,7 +32,7 @@ export interface CellView {
   yieldDue: boolean;
   /** The worker has written what there was for this observer. */
   spilled: boolean;
-  /** Whether the script has called tools, and whether it waits for calls that no answer has told yet. */
+  /** Whether the script has called tools, and whether it waits for nothing but calls that no answer has told yet. */
   calls: 'none' | 'told' | 'untold';
   failure?: CellFailure;
   warnings: CellWarning[];
@@ -70,7 +70,7 @@ export const ms = (from: string, to: string): string => `(extract(epoch FROM ${t
 /** Columns of `cells c LEFT JOIN cell_output o` that make a {@link CellView}. */
 export const viewColumns = `c.id, c.tenant_id, c.dialect, c.state, c.worker_id, c.options, c.observer, c.collected, c.boundary,
   c.complete, c.yield_at <= clock_timestamp() + interval '5 ms' AS yield_due,
-  CASE WHEN EXISTS (SELECT 1 FROM calls k WHERE k.cell_id = c.id AND k.ended_at IS NULL AND NOT k.told) THEN 'untold'
+  CASE WHEN EXISTS (SELECT 1 FROM calls k WHERE k.cell_id = c.id AND k.ended_at IS NULL AND k.asked AND NOT k.told) THEN 'untold'
        WHEN EXISTS (SELECT 1 FROM calls k WHERE k.cell_id = c.id) THEN 'told' ELSE 'none' END AS calls,
   c.spilled_for = c.observer AS spilled, c.error_code, c.error, c.warnings, c.cpu_ms, o.first, o.items,
   ${ms('c.created_at', 'coalesce(c.started_at, c.ended_at, clock_timestamp())')} AS queued_ms,
