@@ -6,6 +6,7 @@ import { CellCalls } from './cell-calls.js';
 import { CellOutput } from './cell-output.js';
 import { ScriptTimers } from './cell-timers.js';
 import { END_MESSAGE_BYTES, parseEndMessage } from './end-message.js';
+import { HostChannel, liveSource, type ScriptStart } from './channel.js';
 import type { Guest } from './guest.js';
 import { countLines, isFenced, wrapScript } from './guest-text.js';
 import { EngineAbortError } from './imports.js';
@@ -40,6 +41,7 @@ export class ThreadCell implements GuestHost {
     private readonly signals: Int32Array,
     private readonly outbox: Outbox,
     view: ToolView,
+    private readonly channel: HostChannel = new HostChannel(liveSource(signals, given)),
   ) {
     this.output = new CellOutput(given.cell, guest, outbox);
     this.calls = new CellCalls(given.cell, guest, outbox, view);
@@ -47,7 +49,8 @@ export class ThreadCell implements GuestHost {
   }
 
   /** Runs the script until it ends or waits. True when it has ended. */
-  start({ source, seed, values, dialect }: Pick<Start, 'source' | 'seed' | 'values' | 'dialect'>): boolean {
+  start(given: ScriptStart): boolean {
+    const { source, seed, values, dialect } = this.channel.start(given);
     return this.slice(() => {
       if (isFenced(source)) {
         this.end = fenced(source);
@@ -65,7 +68,8 @@ export class ThreadCell implements GuestHost {
   }
 
   /** Settles calls and runs the callbacks of timers that are due, each followed by the jobs it made. True at the end. */
-  resume({ timers, results }: WakeUp): boolean {
+  resume(wakeUp: WakeUp): boolean {
+    const { timers, results } = this.channel.resume(wakeUp);
     return this.slice(() => {
       for (const result of results) {
         if (this.isOver()) return;
@@ -135,14 +139,12 @@ export class ThreadCell implements GuestHost {
     if (this.isOver()) return true;
     this.outbox.flush();
     const usedMs = performance.now() - this.sliceStartedAt;
-    if (Atomics.load(this.signals, SIGNAL.stop) === 1) this.cause = 'stopped';
-    else if (usedMs > this.given.stretchCpuMs) this.cause = 'stretch';
-    else if (this.cpuMs + usedMs > this.given.cpuMs) this.cause = 'cpu';
+    this.cause = this.channel.interruption(usedMs, this.cpuMs + usedMs);
     return this.cause !== undefined;
   }
 
   clock(): number {
-    return Date.now();
+    return this.channel.clock();
   }
 
   exhausted(): void {
@@ -159,8 +161,7 @@ export class ThreadCell implements GuestHost {
 
   /** Nothing to run and nothing to wait for. After an exhausted memory the end message itself may be what is missing. */
   private isStalled(): boolean {
-    if (this.isOver() || this.timers.arePending || this.calls.areOpen || Atomics.load(this.signals, SIGNAL.stop) === 1)
-      return false;
+    if (this.isOver() || this.timers.arePending || this.calls.areOpen || this.channel.isStopped()) return false;
     if (this.outOfMemory) this.cause = 'memory';
     return !this.outOfMemory;
   }
@@ -177,7 +178,7 @@ export class ThreadCell implements GuestHost {
     }
     this.cpuMs += performance.now() - this.sliceStartedAt;
     if (!this.isOver()) {
-      if (Atomics.load(this.signals, SIGNAL.stop) === 1) this.cause = 'stopped';
+      if (this.channel.isStopped()) this.cause = 'stopped';
       else {
         this.outbox.tell({ type: 'waiting', cell: this.given.cell, cpuMs: this.cpuMs });
         return false;
