@@ -3,3 +3,4 @@ export * from './effective.js';
 export * from './first-line.js';
 export * from './format.js';
 export * from './identifiers.js';
+export * from './text-bytes.js';
