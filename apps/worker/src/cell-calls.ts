@@ -12,17 +12,22 @@ import {
 import type { CallResult, ProgramCall } from '#libs/sandbox';
 import type { Events } from '#libs/telemetry';
 import type { ScriptTool, ScriptView } from '#libs/tools';
+import type { EffectFence } from './effect-fence.js';
 
 /** What a tool's call may take when the tool does not say, in ms. */
 const TIMEOUT_MS = 60_000;
 /** The database's clock decides when the time of a call is up: this process looks a little later, in ms. */
 const LOOK_LATER_MS = 20;
+/** Between two attempts to expire a call, in ms. */
+const EXPIRE_AGAIN_MS = 1_000;
 
 /** What the calls of a cell work with. */
 export interface CellCallsParts {
   db: Database;
   offload: Offload;
   events: Events;
+  /** Keeps calls in while this worker may count as lost. */
+  fence: EffectFence;
   ref: StretchRef;
   view: ScriptView | undefined;
   /** Tries a write again for as long as Postgres is away; undefined: given up, this worker counts as lost. */
@@ -143,8 +148,11 @@ export class CellCalls implements Disposable {
     // What else the script called in the same turn is checked by now, or joins the next statement.
     await new Promise<void>((resolve) => setImmediate(resolve));
     try {
-      while (this.#unwritten.length > 0) await this.#writeBatch();
-      if (this.#unasked && this.#parts.isIdle()) await this.#ask();
+      // A call that comes while answers are asked for waits for this writing as well.
+      do {
+        while (this.#unwritten.length > 0) await this.#writeBatch();
+        if (this.#unasked && this.#parts.isIdle()) await this.#ask();
+      } while (this.#unwritten.length > 0);
     } finally {
       // Whoever is left waits for this writing, and is refused with it.
       this.#unwritten = [];
@@ -153,14 +161,17 @@ export class CellCalls implements Disposable {
   }
 
   async #writeBatch(): Promise<void> {
-    const { db, ref, persist, spill, made, isIdle, ended, lost } = this.#parts;
+    const { db, fence, ref, persist, spill, made, isIdle, ended, lost } = this.#parts;
     if (!ended()) await spill();
     const told = ended();
     const asked = isIdle();
     const batch = this.#unwritten;
     this.#unwritten = [];
     const calls = batch.map(({ call }) => call);
-    const row = await persist(() => insertCalls(db, ref, calls, { told, asked }));
+    const row = await persist(async () => {
+      fence.check();
+      return insertCalls(db, ref, calls, { told, asked });
+    });
     if (!row) return lost();
     this.#anyMade = true;
     for (const { call, tool } of batch) this.#await(call, tool);
@@ -171,13 +182,15 @@ export class CellCalls implements Disposable {
 
   /** Asks for the results of the calls that the script made while it was busy. */
   async #ask(): Promise<void> {
-    const { db, ref, spill, made, ended, events } = this.#parts;
+    const { db, ref, spill, made, ended, lost, events } = this.#parts;
     if (ended()) return;
     this.#unasked = false;
     try {
       await spill();
       const row = await askForCalls(db, ref);
-      if (!ended()) made(row?.observer ?? null);
+      if (ended()) return;
+      if (row) made(row.observer);
+      else lost();
     } catch (cause) {
       this.#unasked = true;
       events.faulted('an answer was not asked for the results of calls; its time ends it', cause, {
@@ -188,17 +201,20 @@ export class CellCalls implements Disposable {
 
   #await({ callId, number, timeoutMs }: NewCall, tool: ScriptTool): void {
     if (this.#disposed) return;
-    const expiry = setTimeout(() => this.#expire(), timeoutMs + LOOK_LATER_MS);
+    const expiry = setTimeout(() => this.#expire(callId), timeoutMs + LOOK_LATER_MS);
     this.#open.set(callId, { number, tool, expiry });
   }
 
-  #expire(): void {
+  #expire(callId: string): void {
     const { db, ref, look, events } = this.#parts;
+    const open = this.#open.get(callId);
+    if (!open) return;
+    // Again until its end was read: Postgres may be away, or its clock have been set back.
+    open.expiry = setTimeout(() => this.#expire(callId), EXPIRE_AGAIN_MS);
     expireCalls(db, ref)
       .then(look)
       .catch((cause: unknown) => {
         events.faulted('calls did not expire; it is tried again', cause, { cellId: ref.cellId });
-        if (!this.#disposed) setTimeout(() => this.#expire(), 1_000).unref();
       });
   }
 

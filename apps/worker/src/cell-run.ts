@@ -18,6 +18,7 @@ import { carriedEnd } from './carried-end.js';
 import { CellCalls } from './cell-calls.js';
 import { type CellFacts, commitEnd } from './cell-end.js';
 import { CellOutput } from './cell-output.js';
+import type { EffectFence } from './effect-fence.js';
 import { untilWritten } from './until-written.js';
 
 /** What a run works with. */
@@ -28,6 +29,7 @@ export interface CellRunParts {
   offload: Offload;
   views: ToolViews;
   workerId: string;
+  fence: EffectFence;
 }
 
 /** A script that could not be given its tools. */
@@ -207,9 +209,10 @@ export class CellRun {
   }
 
   #callsOf(view: ScriptView | undefined): CellCalls {
-    const { db, offload, events } = this.#parts;
+    const { db, offload, events, fence } = this.#parts;
     return new CellCalls({
       db,
+      fence,
       offload,
       events,
       ref: this.#ref,

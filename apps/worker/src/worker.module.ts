@@ -10,6 +10,7 @@ import { ToolViews } from '#libs/tools';
 import { Upkeep } from '#libs/upkeep';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CellProcessor } from './cell.processor.js';
+import { EffectFence } from './effect-fence.js';
 import { HeldCells } from './held-cells.js';
 
 /** The sandbox's threads. */
@@ -33,6 +34,7 @@ export class WorkerModule {
         CellProcessor,
         { provide: WORKER_ID, useValue: workerId },
         { provide: Events, useValue: events },
+        { provide: EffectFence, useValue: new EffectFence(events) },
         {
           provide: Database,
           useFactory: () =>
@@ -64,10 +66,16 @@ export class WorkerModule {
         },
         {
           provide: HeldCells,
-          inject: [Database, Doorbells, SANDBOX, OFFLOAD],
-          useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner, offload: Offload) => {
+          inject: [Database, Doorbells, SANDBOX, OFFLOAD, EffectFence],
+          useFactory: (
+            db: Database,
+            doorbells: Doorbells,
+            sandbox: SandboxRunner,
+            offload: Offload,
+            fence: EffectFence,
+          ) => {
             const views = new ToolViews(viewStore(db));
-            return new HeldCells({ db, doorbells, events, offload, views, workerId }, sandbox);
+            return new HeldCells({ db, doorbells, events, offload, views, workerId, fence }, sandbox);
           },
         },
         {

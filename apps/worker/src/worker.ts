@@ -10,6 +10,7 @@ import { Upkeep } from '#libs/upkeep';
 import { NestFactory } from '@nestjs/core';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CellProcessor } from './cell.processor.js';
+import { EffectFence } from './effect-fence.js';
 import { HealthServer } from './health.js';
 import { Heartbeat } from './heartbeat.js';
 import { HeldCells } from './held-cells.js';
@@ -41,7 +42,8 @@ export async function runWorker(config: WorkerConfig, logger: Logger, signal: Ab
   const events = app.get(Events);
   const lost = new AbortController();
   const { imageVersion } = sandbox;
-  await using _heartbeat = await Heartbeat.start(db, events, { workerId, slots, imageVersion }, () => lost.abort());
+  const worker = { workerId, slots, imageVersion };
+  await using _heartbeat = await Heartbeat.start(db, events, worker, app.get(EffectFence), () => lost.abort());
   await using upkeep = app.get(Upkeep);
   const processor = app.get(CellProcessor);
   await using _health = await HealthServer.start(config, {

@@ -20,6 +20,8 @@ export interface ConversationRow extends ConversationRef {
   version: number;
   settings: Record<string, unknown>;
   toolsets: BoundToolset[];
+  /** Hash of the view that the toolsets make; null: no tools. */
+  view: string | null;
 }
 
 /** What a PUT changes; what is undefined keeps its value. */
@@ -61,6 +63,26 @@ const find = {
 export async function findConversation(db: Database, ref: ConversationRef): Promise<ConversationRow | undefined> {
   const [row] = await db.query<Row>(find, [ref.tenantId, ref.conversationId]);
   return row && toConversation(ref, row);
+}
+
+const settleView = {
+  name: 'conversation-settle-view',
+  text: `UPDATE conversations SET view = $4 WHERE tenant_id = $1 AND id = $2 AND version = $3 AND view IS NULL`,
+};
+
+/**
+ * Gives a conversation that was bound before there were views the view of its toolsets. Changes nothing when it was
+ * configured anew since this version of it was read.
+ */
+export async function settleOldView(
+  db: Database,
+  { tenantId, conversationId, version }: Readonly<ConversationRow>,
+  view: StoredView,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await keepView(tx, tenantId, view);
+    await tx.query(settleView, [tenantId, conversationId, version, view.hash]);
+  });
 }
 
 const create = {
@@ -154,5 +176,6 @@ function toConversation(ref: ConversationRef, row: Row): ConversationRow {
     version: row.version,
     settings: JSON.parse(row.settings) as Record<string, unknown>,
     toolsets: JSON.parse(row.toolsets) as BoundToolset[],
+    view: row.view,
   };
 }

@@ -1,6 +1,9 @@
 import { cancelCalls } from './calls/cancel.js';
 import type { Database } from './database.js';
 
+/** Calls that the error of a cell without its worker names. */
+const NAMED_CALLS = 100;
+
 /** A worker's heartbeat as it was read. */
 export interface Heartbeat {
   workerId: string;
@@ -55,27 +58,41 @@ export async function removeWorker(db: Database, workerId: string, atBeat?: numb
   await db.query(remove, [workerId, atBeat ?? null]);
 }
 
-const orphans = {
-  name: 'workers-end-orphans',
-  text: `UPDATE cells c SET state = 'failed', ended_at = clock_timestamp(), error_code = 'worker_lost', error = $1,
-      complete = true
+const lockOrphans = {
+  name: 'workers-lock-orphans',
+  text: `SELECT c.id FROM cells c
     WHERE c.state = 'running' AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = c.worker_id)
+    ORDER BY c.id FOR UPDATE`,
+};
+const endLocked = {
+  name: 'workers-end-orphans',
+  text: `UPDATE cells c SET state = 'failed', ended_at = clock_timestamp(), error_code = 'worker_lost',
+      complete = true,
+      error = json_build_object('message', $2 || coalesce((
+        SELECT chr(10) || 'Tool calls made before the failure (they are not undone): ' || string_agg(
+            n.identifier || ' (' || CASE n.state WHEN 'settled' THEN 'completed' WHEN 'failed' THEN 'failed'
+              WHEN 'expired' THEN 'failed' ELSE 'cancelled' END || ')', ', ' ORDER BY n.number)
+          || CASE WHEN max(n.made) > ${NAMED_CALLS} THEN ', and ' || max(n.made) - ${NAMED_CALLS} || ' more' ELSE '' END
+        FROM (SELECT k.identifier, k.state, k.number, count(*) OVER () AS made FROM calls k
+              WHERE k.cell_id = c.id ORDER BY k.number LIMIT ${NAMED_CALLS}) n), ''))::text
+    WHERE c.id = ANY($1::text[]) AND c.state = 'running'
     RETURNING c.id, c.observer`,
 };
 
-/** Ends every running cell whose worker's row is gone as `worker_lost`, and its open calls (9. Protocols, 13). */
+/**
+ * Ends every running cell whose worker's row is gone as `worker_lost`, and its open calls (9. Protocols, 13). The error
+ * names the calls that were made, the first 100 of them. They are read once the cells are locked: from then on none is
+ * added.
+ */
 export async function endOrphans(db: Database): Promise<OrphanedCell[]> {
-  const error = JSON.stringify({
-    message:
-      'The worker that ran this script was lost. What the script had done by then is not undone; its values were not saved. Run it again if that is safe.',
-  });
+  const message =
+    'The worker that ran this script was lost. What the script had done by then is not undone; its values were not saved. Run it again if that is safe.';
   const rows = await db.transaction(async (tx) => {
-    const ended = await tx.query<{ id: string; observer: string | null }>(orphans, [error]);
-    await cancelCalls(
-      tx,
-      ended.map((row) => row.id),
-    );
-    return ended;
+    const orphans = await tx.query<{ id: string }>(lockOrphans, []);
+    if (orphans.length === 0) return [];
+    const ids = orphans.map((row) => row.id);
+    await cancelCalls(tx, ids);
+    return tx.query<{ id: string; observer: string | null }>(endLocked, [ids, message]);
   });
   return rows.map((row) => ({ cellId: row.id, observer: row.observer }));
 }

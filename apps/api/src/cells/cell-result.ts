@@ -1,6 +1,7 @@
 import type { CellResult } from '#libs/contracts';
 import { type OutputItem, artifactIdOf, shownCallState } from '#libs/core';
-import { type Effective, type FormatInput, type FormattedResult, base64Bytes } from '#libs/script';
+import type { ListedCall } from '#libs/persistence';
+import { type CallSummary, type Effective, type FormatInput, type FormattedResult, base64Bytes } from '#libs/script';
 import { toCallRow, toPendingCall } from './call-rows.js';
 import type { Observed } from './cell-observer.js';
 
@@ -14,11 +15,16 @@ export function formatInput({ view, verdict, calls }: Observed, maxTokens: numbe
     wallMs: view.timings.wallMs,
     items: view.items.slice(0, verdict.items),
     ...(final && view.failure ? { failure: view.failure } : {}),
-    calls: calls.newest.map(({ identifier, state }) => ({ identifier, state: shownCallState(state) })),
+    // The error of a lost worker names them itself.
+    calls: view.failure?.code === 'worker_lost' ? [] : calls.newest.map(toSummary),
     warnings: final ? view.warnings : [],
     maxTokens,
     ...(final && { artifactId: fullTextId(view.cellId) }),
   };
+}
+
+function toSummary({ identifier, state }: ListedCall): CallSummary {
+  return { identifier, state: shownCallState(state) };
 }
 
 /** The id of the full text of a cell's result. */

@@ -1,5 +1,6 @@
 import { type Clock, type ConversationRef, NotFoundError, isPlatformName } from '#libs/core';
-import { type ConversationRow, Database, findConversation } from '#libs/persistence';
+import { type ConversationRow, Database, findConversation, settleOldView } from '#libs/persistence';
+import { viewOf } from '#libs/tools';
 import { Inject, Injectable } from '@nestjs/common';
 import { TtlCache } from '../http/ttl-cache.js';
 import { CLOCK } from '../tokens.js';
@@ -27,7 +28,7 @@ export class ConversationResolver {
     return this.#cache.get(keyOf(ref), async () => {
       const row = await findConversation(this.db, ref);
       if (!row) throw noConversation();
-      return row;
+      return this.#withView(row);
     });
   }
 
@@ -37,6 +38,14 @@ export class ConversationResolver {
   async current(tenantId: string, conversationId: string): Promise<Readonly<ConversationRow>> {
     this.forget({ tenantId, conversationId });
     return this.resolve(tenantId, conversationId);
+  }
+
+  /** A conversation that was bound before there were views gets its view with the first look at it. */
+  async #withView(row: ConversationRow): Promise<ConversationRow> {
+    const view = row.view === null ? viewOf(row.toolsets) : undefined;
+    if (!view) return row;
+    await settleOldView(this.db, row, view);
+    return { ...row, view: view.hash };
   }
 
   /** The next `resolve` reads the row. */

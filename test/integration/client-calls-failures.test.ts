@@ -1,0 +1,92 @@
+import { Database } from '#libs/persistence';
+import { expect, it } from 'vitest';
+import {
+  Cluster,
+  answerAll,
+  clientTool,
+  conversationWith,
+  eventually,
+  postResults,
+  saying,
+  testRedis,
+  textsOf,
+} from '../../libs/testing/src/index.js';
+import { TcpGate } from './tcp-gate.js';
+
+const tools = [clientTool('ask'), clientTool('other')];
+
+it('a call told by a process that was killed is answered at another one, and at one started since', async () => {
+  await using cluster = await Cluster.start({ apis: 2 });
+  const tenant = await cluster.tenant();
+  const conversation = await conversationWith(tenant, tools);
+  const cell = await conversation.exec('return [await tools.ask({}), await tools.other({})]');
+  const observing = conversation.wait(cell.cellId, { yield_time_ms: 60_000 }).catch(() => 'broken');
+  cluster.api(0).signal('SIGKILL');
+  expect(await observing).toBe('broken');
+  const other = conversation.through(tenant.at(cluster.api(1)));
+  const results = cell.pendingCalls.map(({ callId }) => ({ callId, ...saying('one') }));
+  const first = await postResults(other, results);
+  expect([first.status, first.body.results[0]?.status]).toEqual([200, 'settled']);
+  const fresh = conversation.through(tenant.at(await cluster.startApi()));
+  // The place of the killed process is free within 5 s.
+  const next = await eventually(() => fresh.wait(cell.cellId, { yield_time_ms: 60_000 }), { withinMs: 10_000 });
+  const last = (await answerAll(fresh, next, () => saying('two'))).at(-1);
+  expect(last?.state).toBe('completed');
+  expect(last && textsOf(last)).toEqual(['["one","two"]']);
+});
+
+it('a result that comes while Redis is away reaches the script', async () => {
+  const redis = await testRedis();
+  await using gate = new TcpGate(redis.url);
+  await gate.open();
+  await using cluster = await Cluster.start({ env: { REDIS_URL: gate.url } });
+  const conversation = await conversationWith(await cluster.tenant(), tools);
+  const cell = await conversation.exec('text(await tools.ask({})); await new Promise(() => setTimeout(exit, 100))');
+  await gate.shut();
+  const results = cell.pendingCalls.map(({ callId }) => ({ callId, ...saying('no bell') }));
+  const { status, body } = await postResults(conversation, results, { observe: { cell_id: cell.cellId } });
+  expect([status, body.cell?.state]).toEqual([200, 'completed']);
+  expect(body.cell && textsOf(body.cell)).toEqual(['no bell']);
+});
+
+it('a lost worker: the error names the calls that were made', async () => {
+  await using cluster = await Cluster.start();
+  const conversation = await conversationWith(await cluster.tenant(), tools);
+  const cell = await conversation.exec('await tools.ask({}); await tools.other({})');
+  const posted = await postResults(
+    conversation,
+    cell.pendingCalls.map(({ callId }) => ({ callId, ...saying('done') })),
+    { observe: { cell_id: cell.cellId } },
+  );
+  expect(posted.body.cell?.pendingCalls.map(({ identifier }) => identifier)).toEqual(['other']);
+  cluster.worker().signal('SIGKILL');
+  const end = await conversation.wait(cell.cellId, { yield_time_ms: 60_000 });
+  const made = 'Tool calls made before the failure (they are not undone): ask (completed), other (cancelled)';
+  expect(end.error?.code).toBe('worker_lost');
+  expect(end.error?.message).toContain(made);
+  expect(textsOf(end)).toEqual([`Script error:\n${end.error?.message ?? ''}`]);
+  expect(end.calls.map(({ identifier, state }) => [identifier, state])).toEqual([
+    ['ask', 'completed'],
+    ['other', 'cancelled'],
+  ]);
+});
+
+it('a worker without a heartbeat for over 5 s makes no call before the next one', async () => {
+  await using cluster = await Cluster.start();
+  const conversation = await conversationWith(await cluster.tenant(), tools);
+  await using db = new Database({ url: cluster.databaseUrl, poolSize: 4, applicationName: 'test' });
+  const calls = async () => db.query({ name: 'calls', text: 'SELECT id FROM calls' }, []);
+  // Timers of the script, so that its call comes when the heartbeat is old.
+  const cell = await conversation.exec(
+    '// @exec: {"yield_time_ms": 0}\nawait new Promise((r) => setTimeout(r, 6000)); return await tools.ask({})',
+  );
+  await db.transaction(async (tx) => {
+    // Whoever would beat waits for this lock; all else goes on.
+    await tx.query({ name: 'lock-workers', text: 'SELECT id FROM workers FOR UPDATE' }, []);
+    await eventually(() => cluster.logs().includes('effects are held back'), { withinMs: 30_000 });
+    expect(await calls()).toEqual([]);
+  });
+  const next = await conversation.wait(cell.cellId, { yield_time_ms: 60_000 });
+  expect(next.pendingCalls.map(({ identifier }) => identifier)).toEqual(['ask']);
+  expect((await answerAll(conversation, next, () => saying('late'))).at(-1)?.state).toBe('completed');
+});
