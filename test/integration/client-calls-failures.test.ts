@@ -90,3 +90,24 @@ it('a worker without a heartbeat for over 5 s makes no call before the next one'
   expect(next.pendingCalls.map(({ identifier }) => identifier)).toEqual(['ask']);
   expect((await answerAll(conversation, next, () => saying('late'))).at(-1)?.state).toBe('completed');
 });
+
+it('a slow Postgres: a call that comes while answers are asked for others is made as well', async () => {
+  await using cluster = await Cluster.start();
+  const conversation = await conversationWith(await cluster.tenant(), tools);
+  // The worker's threads have started when it is measured.
+  await answerAll(conversation, await conversation.exec('await tools.ask({})'), () => saying('warm'));
+  await using db = new Database({ url: cluster.databaseUrl, poolSize: 1, applicationName: 'test' });
+  for (const [at, text] of [
+    `CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NEW; END'`,
+    'CREATE TRIGGER slow BEFORE INSERT OR UPDATE OF asked ON calls FOR EACH ROW EXECUTE FUNCTION slowly()',
+  ].entries()) {
+    await db.query({ name: `slow-${at}`, text }, []);
+  }
+  // The first call is written while the script computes; the other comes while an answer is asked for the first.
+  const cell = await conversation.exec(
+    `const first = tools.ask({}); for (const until = Date.now() + 700; Date.now() < until; );
+     await new Promise((r) => setTimeout(r, 900)); return await Promise.all([first, tools.other({})])`,
+  );
+  const last = (await answerAll(conversation, cell, () => saying('yes'))).at(-1);
+  expect(last && textsOf(last)).toEqual(['["yes","yes"]']);
+});
