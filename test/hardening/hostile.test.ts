@@ -25,11 +25,11 @@ const tools = [
   clientTool('structured', { outputSchema: anything }),
   clientTool('odd', { outputSchema: anything }),
 ];
-/** Their answers; `odd` gives keys that objects have of their own. */
+/** Their answers; `odd` gives a key that objects have; bodies with `__proto__` are refused. */
 const answering: Answering = ({ tool, arguments: given }) => {
   if (tool === 'echo') return saying((given as { value: string }).value);
   if (tool === 'mirror') return saying(JSON.stringify(given));
-  const odd = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}') as object;
+  const odd = JSON.parse('{"constructor":{"prototype":{"polluted":1}}}') as object;
   return { result: { content: [], structuredContent: tool === 'odd' ? odd : { a: 1 } } };
 };
 
@@ -44,8 +44,8 @@ describe('hostile scripts, beside the scripts of another tenant', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it.each(hostileScripts)('row $row: $name', async ({ source, outcomes, texts }) => {
-    const settings = { stretchCpuLimitMs: CPU_MS, cpuLimitMs: CPU_MS };
+  it.each(hostileScripts)('row $row: $name', async ({ source, outcomes, texts, cpuMs = CPU_MS }) => {
+    const settings = { stretchCpuLimitMs: cpuMs, cpuLimitMs: cpuMs };
     const attack = await conversationWith(attacker, tools, { settings });
     const ordinary = await neighbour.conversation();
     const attacking = attack.exec(source).then((first) => answerAll(attack, first, answering));
