@@ -69,6 +69,8 @@ export class CellCalls implements Disposable {
   #anyMade = false;
   /** Whether there are calls that no answer asks for, because the script was busy when they were made. */
   #unasked = false;
+  /** Calls whose arguments are being checked: an answer that asks for some of a fan-out would cost a round more. */
+  #checking = 0;
   #disposed = false;
 
   constructor(parts: CellCallsParts) {
@@ -109,7 +111,7 @@ export class CellCalls implements Disposable {
 
   /** The script has nothing to run: answers are to ask for the results of its calls. */
   idle(): void {
-    if (this.#unasked && this.#writing === undefined) this.#track(this.#ask());
+    if (this.#unasked && this.#writing === undefined && this.#checking === 0) this.#track(this.#ask());
   }
 
   /** Resolves when every call that the script made has been refused or written: after its end, before that is committed. */
@@ -131,7 +133,10 @@ export class CellCalls implements Disposable {
   async #check(call: ProgramCall, tool: ScriptTool): Promise<void> {
     const { offload, events, ref } = this.#parts;
     try {
-      const fault = await offload.checkArguments(tool.inputSchemaText, call.argumentsJson);
+      this.#checking += 1;
+      const fault = await offload
+        .checkArguments(tool.inputSchemaText, call.argumentsJson)
+        .finally(() => (this.#checking -= 1));
       if (fault !== undefined) {
         return this.#refuse(call, tool, `tools.${tool.identifier} was not called, its arguments are wrong: ${fault}`);
       }
@@ -151,7 +156,7 @@ export class CellCalls implements Disposable {
       // A call that comes while answers are asked for waits for this writing as well.
       do {
         while (this.#unwritten.length > 0) await this.#writeBatch();
-        if (this.#unasked && this.#parts.isIdle()) await this.#ask();
+        if (this.#unasked && this.#parts.isIdle() && this.#checking === 0) await this.#ask();
       } while (this.#unwritten.length > 0);
     } finally {
       // Whoever is left waits for this writing, and is refused with it.
@@ -164,7 +169,7 @@ export class CellCalls implements Disposable {
     const { db, fence, ref, persist, spill, made, isIdle, ended, lost } = this.#parts;
     if (!ended()) await spill();
     const told = ended();
-    const asked = isIdle();
+    const asked = isIdle() && this.#checking === 0;
     const batch = this.#unwritten;
     this.#unwritten = [];
     const calls = batch.map(({ call }) => call);
