@@ -66,7 +66,7 @@ export class WorkerModule {
           provide: HeldCells,
           inject: [Database, Doorbells, SANDBOX, OFFLOAD],
           useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner, offload: Offload) => {
-            const views = new ToolViews(viewStore(db));
+            const views = new ToolViews(viewStore(db), offload);
             return new HeldCells({ db, doorbells, events, offload, views, workerId }, sandbox);
           },
         },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { ProgramCall, ProgramView, RunningCell } from '#libs/sandbox';
+import type { ProgramCall, RunningCell } from '#libs/sandbox';
 import { TestPool } from '../test/run-script.js';
+import { testView } from '../test/test-view.js';
 
 let pool: TestPool;
 beforeAll(async () => {
@@ -11,13 +12,7 @@ beforeEach(() => {
 });
 afterAll(() => pool.close(true));
 
-const view: ProgramView = {
-  tools: Array.from({ length: 2_000 }, (_, i) => ({
-    identifier: `tool_${i}`,
-    name: `tool-${i}`,
-    description: 'x'.repeat(900),
-  })),
-};
+const view = testView(Array.from({ length: 2_000 }, (_, i) => ({ name: `tool-${i}`, description: 'x'.repeat(900) })));
 const large = JSON.stringify('x'.repeat(16_000_000));
 const answer = (call: ProgramCall, cell: RunningCell): void => cell.settle(call.callId, { ok: true, json: large });
 
