@@ -66,7 +66,7 @@ function run(main) {
   apply(then, main(), [succeed, fail]);
 }
 
-const SHARED = { text, console: freeze(consoleObject), image, audio, store, load, exit, tools };
+const SHARED = { text, console: consoleObject, image, audio, store, load, exit, tools };
 const EXEC = { setTimeout: setTimer, clearTimeout: clearTimer, yield_control: yieldControl, notify };
 const CODEMODE = { searchTools, describeTool, describeNamespace, models };
 
