@@ -2,9 +2,10 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import { readFileSync } from 'node:fs';
 import { execOverHttp } from './scenarios/exec-over-http.mjs';
 import { pool } from './scenarios/pool.mjs';
+import { waiting } from './scenarios/waiting.mjs';
 
 // npm run bench [-- SCENARIO...]: prints figures and ratios, peers measured in the same run. All by default.
-const scenarios = { pool, 'exec-over-http': execOverHttp };
+const scenarios = { pool, waiting, 'exec-over-http': execOverHttp };
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in scenarios));
 if (unknown.length > 0) {

@@ -8,6 +8,7 @@ import { startRedis } from '../../dist/apps/embedded/src/services/redis.js';
 import { startApp } from '../../dist/apps/embedded/src/app-process.js';
 import { freePort } from '../../dist/apps/embedded/src/services/free-port.js';
 import { migrate } from '../../dist/prisma/migrate.js';
+import { send } from './http.mjs';
 
 /** Real services with their usual durability (Postgres fsync on), in a folder that goes with them. */
 export async function startServices() {
@@ -64,7 +65,13 @@ export async function startCellar({ databaseUrl, redisUrl, folder }, env = {}) {
   const admin = await post(`${url}/admin/tenants`, adminKey, { name: 'bench' });
   const { key } = await post(`${url}/admin/tenants/${admin.tenantId}/keys`, adminKey, {});
   await send('PUT', `${url}/v1/conversations/bench`, key, { kind: 'direct' });
-  return { url, key, stop: () => Promise.all(apps.map((app) => app.stop())) };
+  const metrics = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${workerPort}/metrics`)).text();
+    return Object.fromEntries(
+      [...text.matchAll(/sandbox_threads\{.*state="(\w+)".*\} (\d+)/g)].map(([, k, v]) => [k, Number(v)]),
+    );
+  };
+  return { url, key, metrics, workerPid: apps[1].pid, stop: () => Promise.all(apps.map((app) => app.stop())) };
 }
 
 async function ready(url) {
@@ -80,14 +87,3 @@ async function ready(url) {
 }
 
 const post = (url, key, body) => send('POST', url, key, body);
-
-async function send(method, url, key, body) {
-  const response = await fetch(url, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`);
-  return JSON.parse(text);
-}

@@ -1,5 +1,6 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { startBare } from '../lib/bare.mjs';
+import { execSource } from '../lib/http.mjs';
 import { startCellar, startServices } from '../lib/services.mjs';
 import { ratio, summary, timed } from '../lib/stats.mjs';
 
@@ -15,7 +16,10 @@ export async function execOverHttp() {
     const cellar = await startCellar(services);
     const bare = await startBare(services.redisUrl);
     const one = new Agent({ keepAlive: true, maxSockets: 1 });
-    const exec = (agent) => post(agent, `${cellar.url}/v1/conversations/bench/exec`, cellar.key);
+    const exec = async (agent) => {
+      const { state } = await execSource(agent, `${cellar.url}/v1/conversations/bench/exec`, cellar.key, "text('hi')");
+      if (state !== 'completed') throw new Error(`a cell is ${state}`);
+    };
     for (let i = 0; i < WARM_UP; i++) {
       await exec(one);
       await bare.roundTrip();
@@ -57,26 +61,4 @@ async function inParallel(clients, total, work) {
     while (left-- > 0) await work();
   };
   await Promise.all(Array.from({ length: clients }, client));
-}
-
-const BODY = JSON.stringify({ source: "text('hi')" });
-
-function post(agent, url, key) {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(BODY),
-    };
-    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => (text += chunk));
-      response.on('end', () => {
-        if (response.statusCode === 200 && text.includes('"state":"completed"')) resolve();
-        else reject(new Error(`${response.statusCode} ${text}`));
-      });
-    });
-    sent.on('error', reject);
-    sent.end(BODY);
-  });
 }

@@ -15,10 +15,9 @@ describe('what is promised when things fail', () => {
   it('a killed worker: its cell ends as worker_lost within 15 s with no worker alive, a queued one runs later', async () => {
     await using cluster = await Cluster.start({ env: { WORKER_SLOTS: '1' } });
     const tenant = await cluster.tenant();
-    const conversation = await tenant.conversation();
-    const running = await conversation.exec(
-      `// @exec: {"yield_time_ms": 0}\nstore('k', 1); text('before'); ${FOR_EVER}`,
-    );
+    const conversation = await tenant.conversation({ kind: 'direct', settings: { stretchCpuLimitMs: 60_000 } });
+    // It keeps its thread: one that waits would give it to the other cell.
+    const running = await conversation.exec(`// @exec: {"yield_time_ms": 0}\nstore('k', 1); text('before'); for (;;);`);
     await untilRunning(cluster, running.cellId);
     const observing = conversation.wait(running.cellId, { yield_time_ms: 60_000 });
     const queued = await conversation.exec('// @exec: {"yield_time_ms": 0}\ntext(\'ran\')');

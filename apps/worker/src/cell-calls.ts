@@ -171,10 +171,11 @@ export class CellCalls implements Disposable {
 
   /** Asks for the results of the calls that the script made while it was busy. */
   async #ask(): Promise<void> {
-    const { db, ref, made, ended, events } = this.#parts;
+    const { db, ref, spill, made, ended, events } = this.#parts;
     if (ended()) return;
     this.#unasked = false;
     try {
+      await spill();
       const row = await askForCalls(db, ref);
       if (!ended()) made(row?.observer ?? null);
     } catch (cause) {

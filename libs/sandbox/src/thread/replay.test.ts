@@ -18,15 +18,17 @@ const view = shareView(testView([{ name: 'ask' }]));
 const budget = { cpuMs: 5_000, stretchCpuMs: 100 };
 
 let image: BaseImage;
-let guests: Guest[];
+/** The guest that is recorded, and the one that replays. */
+let recorded: Guest;
+let replayed: Guest;
 beforeAll(async () => {
   const { module, prelude } = await loadEngine();
   const newEngine = () => EngineInstance.create(module, silentHost);
-  const first = Guest.build(await newEngine(), prelude);
-  image = BaseImage.take(first.engine);
-  const second = await newEngine();
-  image.load(second);
-  guests = [first, new Guest(second, first.pointers)];
+  recorded = Guest.build(await newEngine(), prelude);
+  image = BaseImage.take(recorded.engine);
+  const other = await newEngine();
+  image.load(other);
+  replayed = new Guest(other, recorded.pointers);
 });
 
 /** One script on one guest: what it told, but for CPU times and how output was packed. */
@@ -96,7 +98,7 @@ function record(source: string, choose: (n: number) => number, moves = false): {
   const crossings: Crossing[] = [];
   const signals = new Int32Array(SIGNAL.count);
   const channel = new HostChannel(liveSource(signals, budget), (crossing) => crossings.push(crossing));
-  const run = new Run(guests[0] as Guest, channel, signals);
+  const run = new Run(recorded, channel, signals);
   let over = run.cell.start({ source, seed: [choose(1e9), 7], values: ['k', '"v"'], dialect: 'exec' });
   for (let step = 0; !over && step < 50; step += 1) {
     if (moves) {
@@ -107,7 +109,10 @@ function record(source: string, choose: (n: number) => number, moves = false): {
     }
     const results: SettledCall[] = [];
     const timers: number[] = [];
-    const take = (list: number[]) => list.splice(choose(list.length), 1)[0] as number;
+    const take = (list: number[]): number => {
+      const [taken = 0] = list.splice(choose(list.length), 1);
+      return taken;
+    };
     if (run.open.length > 0 && (run.timers.length === 0 || choose(2) === 0)) {
       const result =
         choose(3) === 0 ? { ok: false as const, message: 'no' } : { ok: true as const, json: `${choose(99)}` };
@@ -126,7 +131,7 @@ function record(source: string, choose: (n: number) => number, moves = false): {
 /** Plays a record on another guest. */
 function replay(record: readonly Crossing[]): unknown[] {
   const source = new Recorded(record);
-  const run = new Run(guests[1] as Guest, new HostChannel(source), new Int32Array(SIGNAL.count));
+  const run = new Run(replayed, new HostChannel(source), new Int32Array(SIGNAL.count));
   let over = false;
   for (const crossing of record) {
     if (crossing.kind === 'start') {
