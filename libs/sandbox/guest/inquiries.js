@@ -49,13 +49,12 @@ const describeNamespace = inquiry('describeNamespace', (name) => [name]);
 const ofModel = (model, context) => [kindOf(model), model?.provider, model?.id, context];
 const ofType = (...given) => given;
 
-const models = {};
-for (const [name, pick] of [
-  ['getModelsOfType', ofType],
-  ['getAvailableOfType', ofType],
-  ['getModelOfType', ofType],
-  ['classify', ofModel],
-  ['generateImages', ofModel],
-])
-  models[name] = finished(inquiry(`models.${name}`, pick), name);
-freeze(models);
+const modelHelper = (name, pick) => finished(inquiry(`models.${name}`, pick), name);
+
+const models = freeze({
+  getModelsOfType: modelHelper('getModelsOfType', ofType),
+  getAvailableOfType: modelHelper('getAvailableOfType', ofType),
+  getModelOfType: modelHelper('getModelOfType', ofType),
+  classify: modelHelper('classify', ofModel),
+  generateImages: modelHelper('generateImages', ofModel),
+});

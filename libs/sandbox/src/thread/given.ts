@@ -17,8 +17,8 @@ export class Given {
     const value = this.values[index];
     if (kind === 'undefined' || kind === 'null') return kind;
     // Numbers that are not finite cross as null.
-    if (kind === 'number') return value === null ? 'not finite' : String(value);
-    if (kind === 'boolean') return String(value);
+    if (kind === 'number' && value === null) return 'not finite';
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
     if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}...` : value);
     return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
   }
