@@ -198,6 +198,12 @@ it('knows nothing without a view', async () => {
   expect(said).toEqual(['[[],"undefined","undefined",[]]']);
 });
 
+it('ends with the script that exits while it asks', async () => {
+  const source = 'text("before"); searchTools("x", { get limit() { exit() } }).then(() => text("after")); text("on")';
+  const result = await pool.run(source, { dialect: 'codemode', view });
+  expect(result).toMatchObject({ state: 'completed', texts: ['before'], warnings: [] });
+});
+
 it('is undefined in exec', async () => {
   const source = 'return [typeof searchTools, typeof describeTool, typeof describeNamespace, typeof models].join()';
   expect((await pool.run(source, { view })).texts).toEqual(['undefined,undefined,undefined,undefined']);

@@ -40,6 +40,29 @@ it.each([
   expect(await pool.run('return 1', { tenantId: 't_other' })).toMatchObject({ state: 'completed', texts: ['1'] });
 });
 
+it.each([
+  ['searches', 'for (;;) searchTools("tool")'],
+  [
+    'long searches',
+    'for (let i = 0; ; i++) searchTools(Array.from({ length: 190 }, (_, n) => "to" + i + n).join(" ").slice(0, 1000))',
+  ],
+  ['models', 'for (;;) models.classify({}, { state: {}, questions: {} }).catch(() => 1)'],
+  [
+    'a full memory, then a search',
+    'const kept = []; try { for (;;) kept.push(new Uint8Array(1e6)) } catch {} await searchTools("tool", { limit: 2000 })',
+  ],
+  [
+    'a large context',
+    'for (;;) await models.classify({ provider: "", id: "" }, { state: { t: "x".repeat(16e6) }, questions: 1 }).catch(() => 1)',
+  ],
+])('a flood of questions harms nobody else: %s', async (_name, source) => {
+  const limits = { stretchCpuMs: 2_000, cpuMs: 2_000 };
+  const result = await pool.run(source, { dialect: 'codemode', view, limits });
+  if (result.state === 'failed') expect(['out_of_memory', 'script_error', 'cpu_limit']).toContain(result.failure?.code);
+  expect(result.elapsedMs).toBeLessThan(2_000 + 1_000);
+  expect(await pool.run('return 1', { tenantId: 't_other' })).toMatchObject({ state: 'completed', texts: ['1'] });
+});
+
 it('a flood of look-ups obeys a stop', async () => {
   const source = 'for (let i = 0; ; i++) { try { tools["tol_" + i] } catch {} }';
   const result = await pool.run(source, { view, limits: { stretchCpuMs: 300, cpuMs: 300 } });

@@ -4,12 +4,16 @@ import type { ToolRecord } from '#libs/script';
 /** What of a description is searched. */
 const DESCRIPTION_CHARS = 2_000;
 
+/** Words of a query that are looked for: each costs a walk over all that begin like it or are spelled like it. */
+const QUERY_WORDS = 32;
+
 /** Tools ranked by BM25 over their names, descriptions and parameters. Building it is the costly part. */
 export class ToolSearch {
   private readonly index = new MiniSearch<{ id: number }>({
     fields: ['name', 'description', 'parameters'],
     tokenize: wordsOf,
     searchOptions: {
+      tokenize: (query) => [...new Set(wordsOf(query))].slice(0, QUERY_WORDS),
       boost: { name: 3 },
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
