@@ -84,7 +84,7 @@ export class CellCalls implements Disposable {
 
   /** The script calls a tool. */
   begin(call: ProgramCall): void {
-    const tool = this.#parts.view?.byIdentifier.get(call.identifier);
+    const tool = this.#parts.view?.find(call.identifier);
     const refusal = tool ? refusalOf(tool) : `tools.${call.identifier} does not exist.`;
     if (!tool || refusal !== undefined) return this.#reject(call.callId, refusal ?? '');
     if (tool.sequential === true) {

@@ -68,7 +68,7 @@ export class WorkerModule {
           provide: HeldCells,
           inject: [Database, Doorbells, SANDBOX, OFFLOAD, Lease],
           useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner, offload: Offload, lease: Lease) => {
-            const views = new ToolViews(viewStore(db));
+            const views = new ToolViews(viewStore(db), offload);
             return new HeldCells({ db, doorbells, events, offload, views, lease, workerId }, sandbox);
           },
         },

@@ -1,8 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
 import { TestPool, type RunOptions, type RunResult } from '../test/run-script.js';
 import type { ProgramCall, RunningCell } from './port.js';
+import { testView } from '../test/test-view.js';
 
-const view = { tools: [{ identifier: 'ask', name: 'ask', description: '' }] };
+const view = testView([{ name: 'ask' }]);
 
 let pool: TestPool;
 afterEach(() => pool.close());

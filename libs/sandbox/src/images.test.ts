@@ -8,8 +8,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ImageFileError, packImage, unpackImage, type RunningCell, type WaitingScript } from '#libs/sandbox';
 import { TestPool, deaf, testBasis } from '../test/run-script.js';
+import { testView } from '../test/test-view.js';
 
-const view = { tools: [{ identifier: 'ask', name: 'ask', description: '' }] };
+const view = testView([{ name: 'ask' }]);
 
 describe('a script that is taken out of its pool', () => {
   let pools: TestPool[] = [];
