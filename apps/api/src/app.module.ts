@@ -3,6 +3,7 @@ import type { Logger } from '#libs/telemetry';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AdaptersModule } from './adapters.module.js';
 import { AdminModule } from './admin/admin.module.js';
+import { ArtifactsModule } from './artifacts/artifacts.module.js';
 import { CellsModule } from './cells/cells.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -22,6 +23,7 @@ export class AppModule {
         ConversationsModule,
         CellsModule,
         ToolResultsModule,
+        ArtifactsModule,
         ToolsetsModule,
         AdminModule,
         HealthModule,

@@ -47,6 +47,7 @@ describe('the OpenAPI document', () => {
         'post /v1/conversations/{c}/wait',
         'post /v1/conversations/{c}/tool-results',
         'post /v1/conversations/{c}/codemode',
+        'get /v1/conversations/{c}/artifacts/{a}',
         'get /v1/conversations/{c}/cells',
         'get /v1/toolsets',
         'put /v1/toolsets/{name}',
@@ -78,7 +79,8 @@ describe('the OpenAPI document', () => {
       for (const { schema } of operation.parameters ?? []) expect(Object.keys(schema ?? {})).not.toEqual([]);
       if (method === 'put' || method === 'post') expect(operation.requestBody).toBeDefined();
       const [success] = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
-      if (success?.[0] !== '204') expect(Object.values(success?.[1].content ?? {})).toHaveLength(1);
+      const files = path.includes('/artifacts/') ? 5 : 1;
+      if (success?.[0] !== '204') expect(Object.values(success?.[1].content ?? {})).toHaveLength(files);
     }
   });
 

@@ -27,6 +27,8 @@ export interface CellCallsParts {
   view: ScriptView | undefined;
   /** Tries a write again for as long as Postgres is away; undefined: given up, this worker counts as lost. */
   persist: <Result>(write: () => Promise<Result>) => Promise<Result | undefined>;
+  /** Resolves when an effect may start: this worker's heartbeat is fresh, or it counts as lost. */
+  mayAct: () => Promise<void>;
   /** Gives the script what a call came to. */
   settle: (number: number, result: CallResult) => void;
   /** Puts output where the observer can read it, before the calls that came after it. */
@@ -153,7 +155,8 @@ export class CellCalls implements Disposable {
   }
 
   async #writeBatch(): Promise<void> {
-    const { db, ref, persist, spill, made, isIdle, ended, lost } = this.#parts;
+    const { db, ref, persist, mayAct, spill, made, isIdle, ended, lost } = this.#parts;
+    await mayAct();
     if (!ended()) await spill();
     const told = ended();
     const asked = isIdle();

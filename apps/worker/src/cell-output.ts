@@ -1,5 +1,5 @@
 import type { CarriedEnd } from '#libs/contracts';
-import type { OutputItem } from '#libs/core';
+import { type OutputItem, artifactIdOf } from '#libs/core';
 import type { Doorbells } from '#libs/events';
 import { type Database, type OutputChunk, type StretchRef, spillOutput } from '#libs/persistence';
 import type { Events } from '#libs/telemetry';
@@ -29,7 +29,7 @@ export class CellOutput implements Disposable {
   }
 
   push(items: readonly OutputItem[]): void {
-    this.#buffer.push(items);
+    this.#buffer.push(items.map((item) => this.#named(item)));
   }
 
   /** What is not in Postgres. Whoever writes it must first wait for `settled`. */
@@ -78,6 +78,13 @@ export class CellOutput implements Disposable {
   /** Tells the observer to look, or what it would see. */
   ring(observer: string | null | undefined, end?: CarriedEnd): void {
     if (observer) this.#parts.doorbells.ringObserver(this.#parts.ref.cellId, observer, end);
+  }
+
+  /** Images have the id of the artifact that they are kept as. */
+  #named(item: OutputItem): OutputItem {
+    if (item.kind !== 'image' || item.hash === undefined) return item;
+    const { hash, ...image } = item;
+    return { ...image, artifactId: artifactIdOf(this.#parts.ref.cellId, hash) };
   }
 
   [Symbol.dispose](): void {

@@ -18,6 +18,7 @@ import { carriedEnd } from './carried-end.js';
 import { CellCalls } from './cell-calls.js';
 import { type CellFacts, commitEnd } from './cell-end.js';
 import { CellOutput } from './cell-output.js';
+import type { Lease } from './lease.js';
 import { untilWritten } from './until-written.js';
 
 /** What a run works with. */
@@ -27,6 +28,7 @@ export interface CellRunParts {
   events: Events;
   offload: Offload;
   views: ToolViews;
+  lease: Lease;
   workerId: string;
 }
 
@@ -215,6 +217,7 @@ export class CellRun {
       ref: this.#ref,
       view,
       persist: (write) => this.#persist(write),
+      mayAct: () => this.#parts.lease.mayAct(() => this.#abandoned),
       settle: (number, result) => {
         this.#isIdle = false;
         this.#guest?.settle(number, result);

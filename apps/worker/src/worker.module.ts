@@ -11,6 +11,7 @@ import { Upkeep } from '#libs/upkeep';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CellProcessor } from './cell.processor.js';
 import { HeldCells } from './held-cells.js';
+import { Lease } from './lease.js';
 
 /** The sandbox's threads. */
 export const SANDBOX = Symbol('sandbox');
@@ -31,6 +32,7 @@ export class WorkerModule {
       imports: [QueueModule.register({ url: redis.queueUrl, prefix: redis.prefix, role: 'consumer', tracing })],
       providers: [
         CellProcessor,
+        Lease,
         { provide: WORKER_ID, useValue: workerId },
         { provide: Events, useValue: events },
         {
@@ -64,10 +66,10 @@ export class WorkerModule {
         },
         {
           provide: HeldCells,
-          inject: [Database, Doorbells, SANDBOX, OFFLOAD],
-          useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner, offload: Offload) => {
+          inject: [Database, Doorbells, SANDBOX, OFFLOAD, Lease],
+          useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner, offload: Offload, lease: Lease) => {
             const views = new ToolViews(viewStore(db), offload);
-            return new HeldCells({ db, doorbells, events, offload, views, workerId }, sandbox);
+            return new HeldCells({ db, doorbells, events, offload, views, lease, workerId }, sandbox);
           },
         },
         {

@@ -13,6 +13,7 @@ import { CellProcessor } from './cell.processor.js';
 import { HealthServer } from './health.js';
 import { Heartbeat } from './heartbeat.js';
 import { HeldCells } from './held-cells.js';
+import { Lease } from './lease.js';
 import { OFFLOAD, SANDBOX, WORKER_ID, WorkerModule } from './worker.module.js';
 
 /** What closing the queue's consumer may take, in ms: without Redis it would not resolve at all. */
@@ -41,7 +42,9 @@ export async function runWorker(config: WorkerConfig, logger: Logger, signal: Ab
   const events = app.get(Events);
   const lost = new AbortController();
   const { imageVersion } = sandbox;
-  await using _heartbeat = await Heartbeat.start(db, events, { workerId, slots, imageVersion }, () => lost.abort());
+  await using _heartbeat = await Heartbeat.start(db, events, { workerId, slots, imageVersion }, app.get(Lease), () =>
+    lost.abort(),
+  );
   await using upkeep = app.get(Upkeep);
   const processor = app.get(CellProcessor);
   await using _health = await HealthServer.start(config, {

@@ -52,6 +52,15 @@ const contentBlockSchema = z
   ])
   .meta({ id: 'ContentBlock', description: 'A content block of MCP, ready for a model.' });
 
+const artifactSchema = z
+  .object({
+    artifactId: z.string().meta({ description: '`a_` and 16 characters of Crockford base32.' }),
+    kind: z.enum(['image', 'output']).meta({ description: '`output`: the full text of a result that was cut.' }),
+    mimeType: z.string(),
+    bytes: z.number().int().meta({ description: 'Size of the file.' }),
+  })
+  .meta({ id: 'Artifact' });
+
 const failureSchema = z.object({
   code: z.enum(CELL_ERROR_CODES).meta({ description: 'Stable code, see docs/errors.md.' }),
   message: z.string(),
@@ -72,7 +81,9 @@ export const cellResultSchema = z
       .meta({ description: 'Calls that wait for their results: run them and post the results to tool-results.' }),
     pendingApprovals: z.array(z.unknown()),
     warnings: z.array(z.object({ code: z.string(), message: z.string() })),
-    artifacts: z.array(z.unknown()),
+    artifacts: z
+      .array(artifactSchema)
+      .meta({ description: 'Files that this answer shows or names: read them at `artifacts/{a}`.' }),
     calls: z.array(callRowSchema).meta({ description: 'All tool calls so far, in order of start; the newest 1,000.' }),
     effective: z
       .object({
@@ -89,6 +100,9 @@ export const cellResultSchema = z
     }),
   })
   .meta({ id: 'CellResult' });
+
+/** Query of `GET .../artifacts/{a}`. */
+export const getArtifactQuerySchema = z.strictObject({ memberId: memberIdSchema.optional() });
 
 /** `GET .../cells`: the writer's cells, newest first. */
 export const cellListSchema = z
@@ -120,5 +134,6 @@ export type PostCodemode = z.infer<typeof postCodemodeSchema>;
 export type ObserveArguments = z.infer<typeof observeSchema>;
 export type PostWait = z.infer<typeof postWaitSchema>;
 export type CellResult = z.infer<typeof cellResultSchema>;
+export type GetArtifactQuery = z.infer<typeof getArtifactQuerySchema>;
 export type CellList = z.infer<typeof cellListSchema>;
 export type ListCellsQuery = z.infer<typeof listCellsQuerySchema>;

@@ -75,7 +75,9 @@ export interface MediaItem {
   data: string;
   /** As the file's bytes say. */
   mimeType: string;
-  /** Images: the artifact that the file is kept as, once it is. */
+  /** Images, as the sandbox gives them: tells different ones of a cell apart. */
+  hash?: string;
+  /** Images, as the worker keeps them: the artifact that the file is kept as. */
   artifactId?: string;
 }
 

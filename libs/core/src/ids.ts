@@ -1,8 +1,9 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 
 /** Crockford's base32: no I, L, O, U. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CELL_ID = /^c_[0-9A-HJKMNP-TV-Z]{16}$/;
+const ARTIFACT_ID = /^a_[0-9A-HJKMNP-TV-Z]{16}$/;
 const NAME = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Random bytes are taken from the system in portions: one call for each id would cost more than all else about it. */
@@ -34,6 +35,22 @@ export function isCellId(text: string): boolean {
 /** The id of a tool call: `call_` and 80 random bits. It is the idempotency key of its result. */
 export function newCallId(): string {
   return `call_${randomBase32(16)}`;
+}
+
+/**
+ * The id of what a cell leaves behind: `a_` and 16 characters of Crockford base32, made from the cell's own id, so that
+ * the same `content` of one cell (the hash of an image, say) has the same id in every process, and no other cell's has.
+ */
+export function artifactIdOf(cellId: string, content: string): string {
+  const hash = createHash('sha256').update(`${cellId} ${content}`).digest();
+  let text = '';
+  for (const byte of hash.subarray(0, 16)) text += ALPHABET[byte & 31];
+  return `a_${text}`;
+}
+
+/** Whether a text has the form of an artifact's id. */
+export function isArtifactId(text: string): boolean {
+  return ARTIFACT_ID.test(text);
 }
 
 /** A tenant id: `t_` and 80 random bits. */

@@ -33,6 +33,8 @@ export const limits = {
   valueKeyChars: 512,
   /** Timers of one cell that have not run yet. */
   pendingTimers: 1_000,
+  /** Different images of one cell: each is kept as an artifact. */
+  imagesPerCell: 100,
   /** One HTTP body. */
   bodyBytes: 8_388_608,
   /** A queued cell that no worker takes ends as `no_worker` after this. */

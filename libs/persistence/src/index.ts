@@ -1,5 +1,6 @@
 export * from './branches.js';
 export * from './calls/ended.js';
+export { type Artifact, keepOutput, readArtifact } from './artifacts.js';
 export * from './calls/insert.js';
 export * from './calls/list.js';
 export * from './calls/settle.js';

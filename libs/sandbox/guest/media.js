@@ -30,6 +30,11 @@ function addMedia(kind, name, value) {
   const answer = url.isWellFormed() ? send(kind, url, url.length) : '"not decodable as base64"';
   if (typeof answer === 'string') throw new RealTypeError(`${MEDIA[name]}, and this is ${parse(answer)}`);
   if (answer === undefined || answer === NO_MEMORY) throw outOfMemory();
+  if (answer === TOO_MANY) {
+    throw new RealRangeError(
+      `${name}: a script may show ${limits.imagesPerCell} different images, and this would be one more; show fewer`,
+    );
+  }
   // The host has added it, or says by the sign that it is over the limit: then this throws.
   claimOutput(answer < 0 ? -answer : answer);
 }

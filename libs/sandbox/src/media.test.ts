@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TestPool } from '../test/run-script.js';
 
@@ -24,7 +25,8 @@ it.each<[string, string]>([
 ])('shows an image: %s', async (_name, source) => {
   const result = await pool.run(`text(${source})`);
   expect(result).toMatchObject({ state: 'completed', texts: ['undefined'] });
-  expect(result.media).toEqual([{ kind: 'image', data: PNG, mimeType: 'image/png' }]);
+  const hash = createHash('sha256').update(Buffer.from(PNG, 'base64')).digest('base64url');
+  expect(result.media).toEqual([{ kind: 'image', data: PNG, mimeType: 'image/png', hash }]);
 });
 
 it.each([

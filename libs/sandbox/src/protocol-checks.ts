@@ -41,8 +41,11 @@ export function isSettledCall(value: unknown): boolean {
 /** Whether a value is an item of output, within the size caps. */
 export function isItem(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const { kind, text, data, mimeType } = value as Record<string, unknown>;
-  if (kind === 'image' || kind === 'audio') return isText(data, limits.outputChars) && isText(mimeType, 64);
+  const { kind, text, data, mimeType, hash } = value as Record<string, unknown>;
+  if (kind === 'image' || kind === 'audio') {
+    const isHashed = kind === 'image' ? isText(hash, 64) : hash === undefined;
+    return isText(data, limits.outputChars) && isText(mimeType, 64) && isHashed;
+  }
   return (kind === 'text' || kind === 'console') && isText(text, limits.outputChars);
 }
 

@@ -1,5 +1,5 @@
 import { limits } from '#libs/core';
-import { isAmount, isCount, isListOf } from './protocol-checks.js';
+import { isAmount, isCount, isListOf, isText } from './protocol-checks.js';
 
 /**
  * What the host knows of a waiting script, beside its memory. JSON; whoever keeps an image keeps this apart from it,
@@ -16,6 +16,8 @@ export interface ScriptState {
   /** Notes so far, and their UTF-8 bytes. */
   notes: number;
   notesBytes: number;
+  /** Hashes of the different images so far. */
+  images: string[];
   /** Number of the last call, how many were made, and those that the script waits for. */
   lastCall: number;
   callsMade: number;
@@ -32,6 +34,7 @@ export function isScriptState(value: unknown): value is ScriptState {
     isAmount(state['cpuMs']) &&
     typeof state['outOfMemory'] === 'boolean' &&
     (['items', 'chars', 'notes', 'notesBytes', 'lastCall', 'callsMade'] as const).every((key) => isCount(state[key])) &&
+    isListOf(state['images'], (hash) => isText(hash, 64), limits.imagesPerCell) &&
     isListOf(state['openCalls'], isCount, limits.callsUnderWay) &&
     isListOf(state['timers'], isCount, limits.pendingTimers)
   );

@@ -139,7 +139,7 @@ describe('budget', () => {
   test('a final answer that was cut gives its full text and names it', () => {
     const input = { ...base, items: [text(long), text('end')], maxTokens: 1, artifactId: 'a_1' };
     const result = formatResult(input);
-    expect(result.fullText).toBe(`${long}\nend`);
+    expect(Buffer.from(result.fullText ?? []).toString()).toBe(`${long}\nend`);
     expect(result.content.at(-1)).toEqual({ type: 'text', text: '[Full output saved as a_1]' });
     expect(formatResult({ ...input, maxTokens: 100 })).not.toHaveProperty('fullText');
     expect(formatResult({ ...input, maxTokens: 100 }).content).toHaveLength(3);

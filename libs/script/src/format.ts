@@ -1,5 +1,6 @@
 import type { CellFailure, CellState, CellWarning, Dialect, MediaItem, OutputItem } from '#libs/core';
 import { applyBudget } from './budget.js';
+import { encodeText } from './text-bytes.js';
 
 /** One block of MCP content, as a model reads it. */
 export type ContentBlock = { type: 'text'; text: string } | { type: 'image' | 'audio'; data: string; mimeType: string };
@@ -33,8 +34,8 @@ export interface FormatInput {
 /** An answer's content. */
 export interface FormattedResult {
   content: ContentBlock[];
-  /** The text before the cut, of a final answer that was cut: to be kept under `artifactId`. */
-  fullText?: string;
+  /** The text before the cut, of a final answer that was cut, as `encodeText` gives it: to be kept under `artifactId`. */
+  fullText?: Uint8Array;
 }
 
 /**
@@ -56,10 +57,10 @@ export function formatResult(input: FormatInput): FormattedResult {
     if (typeof piece !== 'string') content.push(...mediaBlocks(piece));
     else if (budgeted === undefined) content.push(textBlock(piece));
   }
-  if (budgeted === undefined) return { content };
-  if (!final) return { content };
-  if (input.artifactId !== undefined) content.push(textBlock(`[Full output saved as ${input.artifactId}]`));
-  return { content, fullText: budgeted.full };
+  if (budgeted === undefined || !final || input.artifactId === undefined) return { content };
+  content.push(textBlock(`[Full output saved as ${input.artifactId}]`));
+  // A plain array in memory of its own: that is what crosses threads unchanged.
+  return { content, fullText: Uint8Array.from(encodeText(budgeted.full)) };
 }
 
 /** Texts and files in their order. */
@@ -99,7 +100,8 @@ function mediaBlocks({ kind, data, mimeType, artifactId }: MediaItem): ContentBl
   return [textBlock(`[Image saved as ${artifactId} (${mimeType}, ${base64Bytes(data)} B)]`), block];
 }
 
-function base64Bytes(data: string): number {
+/** Bytes of a file in base64 without whitespace. */
+export function base64Bytes(data: string): number {
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
   return (data.length / 4) * 3 - padding;
 }

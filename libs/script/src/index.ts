@@ -6,3 +6,4 @@ export * from './identifiers.js';
 export { toolDescription, type ToolText } from './declaration.js';
 export { PackedView, type NamespaceText, type ToolName, type ToolRecord, type ViewNames } from './packed-view.js';
 export { type BoundToolset, packView } from './view-content.js';
+export * from './text-bytes.js';

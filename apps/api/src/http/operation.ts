@@ -14,11 +14,15 @@ export interface OperationOptions {
   /** What the answer holds; left out: nothing. */
   answer?: z.ZodType;
   answerDescription?: string;
+  /** A file instead of an answer: its types. */
+  files?: readonly string[];
   /** Whose key it takes; `nobody` for open routes. A tenant's by default. */
   security?: 'tenantKey' | 'adminKey' | 'nobody';
   /** Problems beside those that every operation of its kind has. */
   problems?: readonly ProblemCode[];
 }
+
+const FILE = { type: 'string', format: 'binary' } as const;
 
 const COMMON = {
   tenantKey: ['invalid_request', 'unauthorized', 'tenant_suspended', 'internal', 'unavailable'],
@@ -32,7 +36,12 @@ export function Operation(options: OperationOptions): MethodDecorator {
   const problems = new Set<ProblemCode>([...COMMON[security], ...(options.problems ?? [])]);
   return applyDecorators(
     ApiOperation({ operationId: id, summary }),
-    ApiResponse({ status, description: answerDescription, ...(answer && { standardSchema: answer }) }),
+    ApiResponse({
+      status,
+      description: answerDescription,
+      ...(answer && { standardSchema: answer }),
+      ...(options.files && { content: Object.fromEntries(options.files.map((type) => [type, { schema: FILE }])) }),
+    }),
     ...problemResponses([...problems]).map((response) => ApiResponse(response)),
     ...(security === 'nobody' ? [] : [ApiBearerAuth(security)]),
   );

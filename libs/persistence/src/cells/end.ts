@@ -7,6 +7,7 @@ import {
   type ValueWrite,
   limits,
 } from '#libs/core';
+import { imageParameters, keepImages, ownerColumns } from '../artifacts.js';
 import { cancelCallsOf } from '../calls/sql.js';
 import type { Database, Transaction } from '../database.js';
 import { writeValues } from '../values.js';
@@ -51,10 +52,11 @@ const end = {
       UPDATE cells SET state = $4, ended_at = clock_timestamp(), error_code = $5, error = $6, warnings = $7,
         cpu_ms = $8, spilled = $9::int + $10::int, complete = true
       WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running'
-      RETURNING tenant_id, id, observer, collected, boundary, created_at, started_at, ended_at
+      RETURNING ${ownerColumns}, observer, collected, boundary, created_at, started_at, ended_at
     ), o AS (
       INSERT INTO cell_output (tenant_id, cell_id, first, count, items)
       SELECT tenant_id, id, $9, $10, $11 FROM c WHERE $10::int > 0
+    ), a AS (${keepImages('c', 12)}
     ), k AS (${cancelCallsOf('c')}
     )
     SELECT observer, collected, boundary, ${ms('created_at', 'started_at')} AS queued_ms,
@@ -110,6 +112,7 @@ async function writeEnd(
     output.first,
     output.items.length,
     JSON.stringify(output.items),
+    ...imageParameters(output.items),
   ]);
   if (!row) return undefined;
   const { observer, collected, boundary } = row;

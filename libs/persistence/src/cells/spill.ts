@@ -1,4 +1,5 @@
 import type { OutputItem } from '#libs/core';
+import { imageParameters, keepImages, ownerColumns } from '../artifacts.js';
 import type { Database } from '../database.js';
 
 /** Which run of a cell a worker speaks for: every write of the worker is fenced by all three. */
@@ -22,10 +23,11 @@ const spill = {
         boundary = CASE WHEN boundary IS NULL AND (NOT observed OR (observer IS NOT NULL AND observer_until > now()))
                    THEN $7::int ELSE boundary END
       WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running'
-      RETURNING tenant_id, id, observer
+      RETURNING ${ownerColumns}, observer
     ), o AS (
       INSERT INTO cell_output (tenant_id, cell_id, first, count, items)
       SELECT tenant_id, id, $4, $5, $6 FROM c WHERE $5::int > 0
+    ), a AS (${keepImages('c', 8)}
     )
     SELECT observer FROM c`,
 };
@@ -48,6 +50,7 @@ export async function spillOutput(
     chunk.items.length,
     JSON.stringify(chunk.items),
     boundary ?? null,
+    ...imageParameters(chunk.items),
   ]);
   return row;
 }
@@ -58,10 +61,11 @@ const spillStopped = {
     WITH c AS (
       UPDATE cells SET spilled = $4::int + $5::int, complete = true, cpu_ms = $7
       WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'terminated' AND NOT complete
-      RETURNING tenant_id, id, observer
+      RETURNING ${ownerColumns}, observer
     ), o AS (
       INSERT INTO cell_output (tenant_id, cell_id, first, count, items)
       SELECT tenant_id, id, $4, $5, $6 FROM c WHERE $5::int > 0
+    ), a AS (${keepImages('c', 8)}
     )
     SELECT observer FROM c`,
 };
@@ -81,6 +85,7 @@ export async function spillStoppedOutput(
     chunk.items.length,
     JSON.stringify(chunk.items),
     cpuMs,
+    ...imageParameters(chunk.items),
   ]);
   return row;
 }

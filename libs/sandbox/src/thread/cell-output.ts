@@ -18,6 +18,8 @@ export class CellOutput {
   private chars = 0;
   private notes = 0;
   private notesBytes = 0;
+  /** Hashes of the images so far. */
+  private readonly images = new Set<string>();
 
   constructor(
     private readonly cell: number,
@@ -26,13 +28,14 @@ export class CellOutput {
   ) {}
 
   /** The counts, for an image; `restore` takes them back. */
-  get state(): Pick<ScriptState, 'items' | 'chars' | 'notes' | 'notesBytes'> {
+  get state(): Pick<ScriptState, 'items' | 'chars' | 'notes' | 'notesBytes' | 'images'> {
     const { items, chars, notes, notesBytes } = this;
-    return { items, chars, notes, notesBytes };
+    return { items, chars, notes, notesBytes, images: [...this.images] };
   }
 
-  restore({ items, chars, notes, notesBytes }: ScriptState): void {
+  restore({ items, chars, notes, notesBytes, images }: ScriptState): void {
     Object.assign(this, { items, chars, notes, notesBytes });
+    for (const hash of images) this.images.add(hash);
   }
 
   /** Takes a text. The prelude keeps the limits. */
@@ -48,8 +51,8 @@ export class CellOutput {
   }
 
   /**
-   * Takes the data: URL of a file. The number of characters added; negative when they would be too many; JSON of what
-   * the text is instead of such a file.
+   * Takes the data: URL of a file. The number of characters added; negative when they would be too many; `tooMany`
+   * for one more image than a cell may keep; JSON of what the text is instead of such a file.
    */
   media(kind: MediaKind, payload: JSValueConstPointer, chars: number): number | string {
     const url = this.guest.textOf(payload, MEDIA_BYTES);
@@ -57,11 +60,14 @@ export class CellOutput {
     const checked: MediaCheck =
       url.length === chars ? checkMedia(kind, url) : { ok: false, problem: 'not decodable as base64' };
     if (!checked.ok) return JSON.stringify(checked.problem);
-    const { data, mimeType } = checked;
+    const { data, mimeType, hash } = checked;
+    const isNew = kind === 'image' && !this.images.has(hash);
+    if (isNew && this.images.size >= limits.imagesPerCell) return ANSWER.tooMany;
     if (this.chars + data.length > limits.outputChars || this.items >= limits.outputItems) return -data.length;
     this.chars += data.length;
     this.items += 1;
-    this.outbox.add({ kind, data, mimeType });
+    if (isNew) this.images.add(hash);
+    this.outbox.add({ kind, data, mimeType, ...(kind === 'image' ? { hash } : {}) });
     return data.length;
   }
 

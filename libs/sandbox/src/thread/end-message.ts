@@ -1,8 +1,9 @@
 import { limits } from '#libs/core';
+import { encodeText } from '#libs/script';
 import { failureOf } from '../failures.js';
 import type { ScriptEnd } from '../protocol.js';
 import { areWarnings, areWrites } from '../protocol-checks.js';
-import { cutText, encodeText } from './guest-text.js';
+import { cutText } from './guest-text.js';
 import { EngineAbortError } from './imports.js';
 
 /** Largest end message in bytes: all writes, each character escaped, and an error. */

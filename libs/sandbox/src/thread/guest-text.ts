@@ -1,28 +1,9 @@
-import { Buffer } from 'node:buffer';
-
-const SURROGATE = /\p{Surrogate}/u;
+import type { Buffer } from 'node:buffer';
+import { encodeText } from '#libs/script';
 
 /** What the host puts around a script; the same texts stand in guest/main.js. */
 const OPENING = '(async()=>{';
 const CLOSING = '\n})';
-
-/**
- * UTF-8 bytes of a text in which lone surrogates keep their own three bytes, as the engine reads and writes them
- * (plain UTF-8 would replace them).
- */
-export function encodeText(text: string): Buffer {
-  if (!SURROGATE.test(text)) return Buffer.from(text, 'utf8');
-  const parts: Buffer[] = [];
-  for (const char of text) {
-    const code = char.codePointAt(0) ?? 0;
-    parts.push(
-      code >= 0xd800 && code <= 0xdfff
-        ? Buffer.from([0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)])
-        : Buffer.from(char, 'utf8'),
-    );
-  }
-  return Buffer.concat(parts);
-}
 
 /** The script as one async arrow function: its lines keep their numbers. */
 export function wrapScript(source: string): Buffer {

@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
 
 /** What `image()` and `audio()` show. */
 export type MediaKind = 'image' | 'audio';
 
 /** A file that was recognized, or what the given text is instead. */
-export type MediaCheck = { ok: true; data: string; mimeType: string } | { ok: false; problem: string };
+export type MediaCheck = { ok: true; data: string; mimeType: string; hash: string } | { ok: false; problem: string };
 
 /** Bytes from which a file's type is told. */
 const HEAD_BYTES = 96;
@@ -53,7 +54,7 @@ const TYPES: Record<MediaKind, readonly FileType[]> = {
 
 /**
  * Checks a base64 `data:` URL and tells its type by its bytes; what the URL declares does not count. The data comes
- * back without whitespace. `problem` completes a sentence: "and this is ...". Takes time proportional to the text.
+ * back without whitespace, `hash` is the file's SHA-256. `problem` completes a sentence: "and this is ...". Takes time proportional to the text.
  */
 export function checkMedia(kind: MediaKind, url: string): MediaCheck {
   const head = /^\s*data:([^,]{0,200}),/i.exec(url);
@@ -68,7 +69,8 @@ export function checkMedia(kind: MediaKind, url: string): MediaCheck {
   if (type === undefined) return { ok: false, problem: 'a file of another type' };
   if (type.isWhole?.(file) === false)
     return { ok: false, problem: `the start of a file (${type.mimeType}) whose end is missing` };
-  return { ok: true, data, mimeType: type.mimeType };
+  const hash = createHash('sha256').update(file).digest('base64url');
+  return { ok: true, data, mimeType: type.mimeType, hash };
 }
 
 function describeOther(url: string): string {
