@@ -1,5 +1,5 @@
 import type { CellResult } from '#libs/contracts';
-import { type OutputItem, artifactIdOf, shownCallState } from '#libs/core';
+import { type OutputItem, shownCallState } from '#libs/core';
 import { type Effective, type FormatInput, type FormattedResult, base64Bytes } from '#libs/script';
 import { toCallRow, toPendingCall } from './call-rows.js';
 import type { Observed } from './cell-observer.js';
@@ -17,13 +17,7 @@ export function formatInput({ view, verdict, calls }: Observed, maxTokens: numbe
     calls: calls.newest.map(({ identifier, state }) => ({ identifier, state: shownCallState(state) })),
     warnings: final ? view.warnings : [],
     maxTokens,
-    ...(final && { artifactId: fullTextId(view.cellId) }),
   };
-}
-
-/** The id of the full text of a cell's result. */
-export function fullTextId(cellId: string): string {
-  return artifactIdOf(cellId, 'output');
 }
 
 /** The body of an answer about a cell. */
@@ -45,7 +39,7 @@ export function toCellResult(
     pendingCalls: final ? [] : calls.open.map(toPendingCall),
     pendingApprovals: [],
     warnings: final ? view.warnings : [],
-    artifacts: artifactsOf(view.cellId, view.items.slice(0, verdict.items), formatted),
+    artifacts: artifactsOf(view.items.slice(0, verdict.items), formatted),
     calls: calls.newest.map(toCallRow),
     effective,
     timings: view.timings,
@@ -53,11 +47,7 @@ export function toCellResult(
 }
 
 /** The files that an answer shows or names, each once. */
-function artifactsOf(
-  cellId: string,
-  items: readonly OutputItem[],
-  { fullText }: FormattedResult,
-): CellResult['artifacts'] {
+function artifactsOf(items: readonly OutputItem[], { fullText }: FormattedResult): CellResult['artifacts'] {
   const artifacts = new Map<string, CellResult['artifacts'][number]>();
   for (const item of items) {
     if (item.kind !== 'image' || item.artifactId === undefined) continue;
@@ -65,7 +55,8 @@ function artifactsOf(
     artifacts.set(artifactId, { artifactId, kind: 'image', mimeType, bytes: base64Bytes(data) });
   }
   if (fullText === undefined) return [...artifacts.values()];
+  const { artifactId, bytes } = fullText;
   const mimeType = 'text/plain; charset=utf-8';
-  const output = { artifactId: fullTextId(cellId), kind: 'output', mimeType, bytes: fullText.length } as const;
+  const output = { artifactId, kind: 'output', mimeType, bytes: bytes.length } as const;
   return [...artifacts.values(), output];
 }
