@@ -1,3 +1,5 @@
+import { packView } from '../../dist/libs/script/src/index.js';
+
 /** A cell in the worker's pool, for a benchmark; calls of the tool `add` are answered at once. */
 export async function runCell(sandbox, source, heard = {}) {
   const slot = await sandbox.acquire();
@@ -23,9 +25,11 @@ export async function runCell(sandbox, source, heard = {}) {
 
 const nothing = () => undefined;
 
+const add = { name: 'add', description: 'Adds a and b.', inputSchema: {}, exposure: 'core', delivery: {} };
+
 const basis = {
   cellId: 'c_0000000000000000',
   tenantId: 't_bench',
   limits: { cpuMs: 60_000, stretchCpuMs: 5_000, wallInMs: 3_600_000 },
-  view: { tools: [{ identifier: 'add', name: 'add', description: 'Adds a and b.' }] },
+  view: { memory: packView([{ toolset: 'kit', text: JSON.stringify({ tools: [add] }) }]) },
 };

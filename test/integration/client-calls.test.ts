@@ -1,132 +1,240 @@
-import { Database } from '#libs/persistence';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CellResult, ToolResults } from '#libs/contracts';
 import {
   type CellarClient,
   Cluster,
   type ConversationClient,
-  answerAll,
-  clientTool,
-  conversationWith,
-  postResults,
-  saying,
+  eventually,
+  testRedis,
   textsOf,
 } from '../../libs/testing/src/index.js';
+import { TcpGate } from './tcp-gate.js';
 
-// Calls that the platform runs, on real processes: two of the API and one worker.
-const tools = [clientTool('ask'), clientTool('hasty', { timeoutMs: 300 })];
-let cluster: Cluster;
-let tenant: CellarClient;
-let conversation: ConversationClient;
-let elsewhere: ConversationClient;
-beforeAll(async () => {
-  cluster = await Cluster.start({ apis: 2, env: { WORKER_SLOTS: '1' } });
-  tenant = await cluster.tenant();
-  conversation = await conversationWith(tenant, tools);
-  elsewhere = conversation.through(tenant.at(cluster.api(1)));
+const inputSchema = { type: 'object' };
+const tool = (name: string, more: object = {}) => ({
+  name,
+  description: `Is ${name}.`,
+  inputSchema,
+  exposure: 'core',
+  delivery: { kind: 'client' },
+  ...more,
 });
-afterAll(() => cluster[Symbol.asyncDispose]());
+const TOOLS = { tools: [tool('ask'), tool('brief', { timeoutMs: 700 })] };
+const said = (text: string) => ({ content: [{ type: 'text', text }] });
 
-const idsOf = (cell: { pendingCalls: { callId: string }[] }) => cell.pendingCalls.map(({ callId }) => callId);
-const codeOf = ({ body }: { body: object }) => ('code' in body ? body.code : undefined);
-const statusesOf = ({ body }: { body: { results: { status: string }[] } }) => body.results.map(({ status }) => status);
+async function tenantOf(cluster: Cluster): Promise<CellarClient> {
+  const tenant = await cluster.tenant();
+  await tenant.ok('PUT', '/v1/toolsets/kit', TOOLS);
+  return tenant;
+}
+const bound = { kind: 'direct', toolsets: [{ toolset: 'kit' }] };
 
-it('are answered in one process while another observes', async () => {
-  const cell = await conversation.exec('return await tools.ask({})');
-  const observing = conversation.wait(cell.cellId, { yield_time_ms: 60_000 });
-  const [callId] = idsOf(cell);
-  expect(statusesOf(await postResults(elsewhere, [{ callId, ...saying('from elsewhere') }]))).toEqual(['settled']);
-  expect(textsOf(await observing)).toEqual(['from elsewhere']);
+/** Posts results, and observes the cell further when there is one. */
+function post(client: CellarClient, path: string, results: object[], more: object = {}): Promise<ToolResults> {
+  return client.ok('POST', `${path}/tool-results`, { results, ...more });
+}
+const idsOf = (cell: CellResult): string[] => cell.pendingCalls.map(({ callId }) => callId);
+const only = (cell: CellResult): string => idsOf(cell)[0] ?? 'none';
+
+describe('client calls over two API processes and two workers', () => {
+  let cluster: Cluster;
+  let tenant: CellarClient;
+  let conversation: ConversationClient;
+  beforeAll(async () => {
+    cluster = await Cluster.start({ apis: 2, workers: 2 });
+    tenant = await tenantOf(cluster);
+    conversation = await tenant.conversation(bound);
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  it('take their results at one process while the other observes', async () => {
+    const cell = await conversation.exec('return await tools.ask({})');
+    const observing = conversation.wait(cell.cellId, { yield_time_ms: 60_000 });
+    const other = tenant.at(cluster.api(1));
+    const { results } = await post(other, conversation.path, [{ callId: only(cell), result: said('from afar') }]);
+    expect(results).toEqual([{ callId: only(cell), status: 'settled' }]);
+    const end = await observing;
+    expect(end.state).toBe('completed');
+    expect(textsOf(end)).toEqual(['from afar']);
+  });
+
+  it('are settled once by fifty posts at two processes', async () => {
+    const cell = await conversation.exec('return await tools.ask({})');
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        post(tenant.at(cluster.api(i % 2)), conversation.path, [
+          { callId: only(cell), result: said('same') },
+          { callId: 'call_0000000000000000', result: said('nobody') },
+        ]),
+      ),
+    );
+    const statuses = answers.map(({ results }) => results[0]?.status);
+    expect(statuses.filter((status) => status === 'settled')).toHaveLength(1);
+    // After the end of the cell as well: the same result is the same result.
+    expect(new Set(statuses)).toEqual(new Set(['settled', 'duplicate']));
+    expect(textsOf(await conversation.wait(cell.cellId))).toEqual(['same']);
+    const other = [{ callId: only(cell), result: said('other') }];
+    expect(await tenant.problem('POST', `${conversation.path}/tool-results`, { results: other })).toMatchObject({
+      status: 409,
+      code: 'tool_result_conflict',
+    });
+  });
+
+  it('take no result of anybody else, and none of another epoch', async () => {
+    const room = await tenant.conversation({ kind: 'room', model: 'one', toolsets: [{ toolset: 'kit' }] });
+    const cell = await room.exec('return await tools.ask({})', { memberId: 'anna' });
+    const results = [{ callId: only(cell), result: said('forged') }];
+    const stranger = await tenantOf(cluster);
+    await stranger.ok('PUT', room.path, { kind: 'room' });
+    const refusals = [
+      await tenant.problem('POST', `${room.path}/tool-results`, { results, memberId: 'ben' }),
+      await tenant.problem('POST', `${conversation.path}/tool-results`, { results }),
+      await stranger.problem('POST', `${room.path}/tool-results`, { results, memberId: 'anna' }),
+    ];
+    for (const refusal of refusals) expect(refusal).toMatchObject({ status: 404, code: 'not_found' });
+    const { cell: end } = await post(tenant, room.path, [{ callId: only(cell), result: said('true') }], {
+      memberId: 'anna',
+      observe: { cell_id: cell.cellId },
+    });
+    expect(end && textsOf(end)).toEqual(['true']);
+    const late = await room.exec('await tools.ask({})', { memberId: 'anna' });
+    await tenant.ok('PUT', room.path, { kind: 'room', model: 'two' });
+    const old = [{ callId: only(late), result: said('late') }];
+    expect(await tenant.problem('POST', `${room.path}/tool-results`, { results: old, memberId: 'anna' })).toMatchObject(
+      {
+        status: 404,
+        code: 'not_found',
+      },
+    );
+  });
+
+  it('expire, and the script can catch it', async () => {
+    const cell = await conversation.exec(
+      'try { await tools.brief({}) } catch (e) { return e.constructor.name + ": " + e.message }',
+    );
+    const end = await conversation.wait(cell.cellId);
+    expect(textsOf(end)).toEqual([
+      'Error: tools.brief was not answered within 700 ms. Whether it took effect is not known.',
+    ]);
+    expect(end.calls).toMatchObject([{ identifier: 'brief', state: 'failed' }]);
+    const late = [{ callId: only(cell), result: said('late') }];
+    expect(await tenant.problem('POST', `${conversation.path}/tool-results`, { results: late })).toMatchObject({
+      status: 410,
+      code: 'call_closed',
+    });
+  });
+
+  it('fan out by the hundred, at most 32 under way', async () => {
+    let cell = await conversation.exec(
+      'const all = await Promise.all(Array.from({ length: 300 }, (_, i) => tools.ask({ i }))); return all.length + all.join("").length',
+    );
+    let answered = 0;
+    while (cell.state === 'running') {
+      const ids = idsOf(cell);
+      expect(ids.length).toBeLessThanOrEqual(32);
+      answered += ids.length;
+      const results = ids.map((callId) => ({ callId, result: said('x') }));
+      const observe = { cell_id: cell.cellId };
+      const next =
+        ids.length > 0
+          ? (await post(tenant.at(cluster.api(answered % 2)), conversation.path, results, { observe })).cell
+          : await conversation.wait(cell.cellId);
+      if (!next) throw new Error('nothing was observed');
+      cell = next;
+    }
+    expect(textsOf(cell)).toEqual(['600']);
+    expect(answered).toBe(300);
+  });
 });
 
-it('are settled once by many posts of the same result at two processes', async () => {
-  const cell = await conversation.exec('const got = await tools.ask({}); await tools.ask({}); return got');
-  const [callId] = idsOf(cell);
-  const posts = Array.from({ length: 50 }, (_, i) =>
-    postResults(i % 2 ? elsewhere : conversation, [{ callId, ...saying('same') }]),
-  );
-  const replies = await Promise.all(posts);
-  expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
-  const statuses = replies.flatMap(statusesOf).sort();
-  expect(statuses).toEqual([...Array.from({ length: 49 }, () => 'duplicate'), 'settled']);
-  const conflict = await postResults(elsewhere, [{ callId, ...saying('other') }]);
-  expect([conflict.status, codeOf(conflict)]).toEqual([409, 'tool_result_conflict']);
-  const next = await conversation.wait(cell.cellId, { yield_time_ms: 60_000 });
-  const answers = await answerAll(conversation, next, () => saying('second'));
-  expect(textsOf(answers.at(-1) ?? next)).toEqual(['same']);
-  // The end of a cell closes nothing that was settled: the same result is still the same.
-  expect(statusesOf(await postResults(conversation, [{ callId, ...saying('same') }]))).toEqual(['duplicate']);
-});
+describe('client calls when things fail', () => {
+  it('are answered after the API process that told of them was killed', async () => {
+    await using cluster = await Cluster.start({ apis: 2 });
+    const tenant = await tenantOf(cluster);
+    const conversation = await tenant.conversation(bound);
+    const cell = await conversation.exec("text('before'); return await tools.ask({})");
+    cluster.api().signal('SIGKILL');
+    await cluster.api().exited;
+    const other = tenant.at(cluster.api(1));
+    await post(other, conversation.path, [{ callId: only(cell), result: said('after') }]);
+    // The place of the killed process's observer may be taken for 5 s more, and what it collected be told again.
+    const end = await eventually(
+      () =>
+        conversation
+          .through(other)
+          .wait(cell.cellId)
+          .catch(() => undefined),
+      {
+        withinMs: 15_000,
+      },
+    );
+    expect(end.state).toBe('completed');
+    expect(textsOf(end).at(-1)).toBe('after');
+  });
 
-it('are not found for other members, other tenants and in a newer epoch', async () => {
-  const room = await conversationWith(tenant, tools, { kind: 'room' });
-  const cell = await room.exec('return await tools.ask({})', { memberId: 'ann' });
-  const results = [{ callId: idsOf(cell)[0], ...saying('x') }];
-  const stranger = await cluster.tenant();
-  await stranger.ok('PUT', room.path, { kind: 'room' });
-  const foreign = [
-    await postResults(room, results, { memberId: 'bob' }),
-    await postResults(room.through(stranger), results, { memberId: 'ann' }),
-    await postResults(elsewhere, results),
-  ];
-  expect(foreign.map((reply) => [reply.status, codeOf(reply)])).toEqual(foreign.map(() => [404, 'not_found']));
-  expect((await postResults(room, results, { memberId: 'ann' })).status).toBe(200);
+  it('are told to the next observer when the API process was killed before it told anybody', async () => {
+    await using cluster = await Cluster.start({ apis: 2 });
+    const tenant = await tenantOf(cluster);
+    const conversation = await tenant.conversation(bound);
+    const cut = conversation
+      .exec('await new Promise((r) => setTimeout(r, 1500)); return await tools.ask({})')
+      .catch(() => 'cut');
+    const other = conversation.through(tenant.at(cluster.api(1)));
+    const cellId = await eventually(async () => {
+      const { cells } = await other.client.ok<{ cells: { cellId: string; state: string }[] }>(
+        'GET',
+        `${conversation.path}/cells`,
+      );
+      return cells.find((cell) => cell.state === 'running')?.cellId;
+    });
+    cluster.api().signal('SIGKILL');
+    expect(await cut).toBe('cut');
+    const told = await eventually(() => other.wait(cellId).catch(() => undefined), { withinMs: 15_000 });
+    expect(told.pendingCalls).toHaveLength(1);
+    const { cell: end } = await post(other.client, conversation.path, [{ callId: only(told), result: said('yes') }], {
+      observe: { cell_id: cellId },
+    });
+    expect(end && textsOf(end)).toEqual(['yes']);
+  });
 
-  const old = await conversationWith(tenant, tools, { model: 'one' });
-  const olderCell = await old.exec('return await tools.ask({})');
-  await tenant.ok('PUT', old.path, { kind: 'direct', model: 'two' });
-  const late = await postResults(old.through(tenant.at(cluster.api(1))), [
-    { callId: idsOf(olderCell)[0], ...saying('x') },
-  ]);
-  expect([late.status, codeOf(late)]).toEqual([404, 'not_found']);
-});
+  it('reach their script although Redis was away when they were answered', async () => {
+    const redis = await testRedis();
+    await using gate = new TcpGate(redis.url);
+    await gate.open();
+    await using cluster = await Cluster.start({ env: { REDIS_URL: gate.url } });
+    const tenant = await tenantOf(cluster);
+    const conversation = await tenant.conversation(bound);
+    const cell = await conversation.exec('return await tools.ask({})');
+    await gate.shut();
+    const { results } = await post(tenant, conversation.path, [{ callId: only(cell), result: said('kept') }]);
+    expect(results[0]?.status).toBe('settled');
+    const end = await eventually(async () => {
+      const { cells } = await tenant.ok<{ cells: { state: string }[] }>('GET', `${conversation.path}/cells`);
+      return cells[0]?.state === 'completed';
+    });
+    expect(end).toBe(true);
+    await gate.open();
+    expect(textsOf(await conversation.wait(cell.cellId))).toEqual(['kept']);
+  });
 
-it('that expire reject in the script, and take no result then', async () => {
-  const cell = await conversation.exec(
-    'try { await tools.hasty({}) } catch (e) { text(e.message) } return await tools.ask({})',
-  );
-  const [callId] = idsOf(cell);
-  const next = await conversation.wait(cell.cellId, { yield_time_ms: 60_000 });
-  expect(textsOf(next)).toEqual(['tools.hasty was not answered within 300 ms. Whether it took effect is not known.']);
-  expect(next.calls.map(({ identifier, state }) => [identifier, state])).toEqual([
-    ['hasty', 'failed'],
-    ['ask', 'running'],
-  ]);
-  const late = await postResults(elsewhere, [{ callId, ...saying('late') }]);
-  expect([late.status, codeOf(late)]).toEqual([410, 'call_closed']);
-  expect((await answerAll(conversation, next, () => saying('done'))).at(-1)?.state).toBe('completed');
-});
-
-it('that are open at a stop are cancelled, and closed to later results', async () => {
-  const cell = await conversation.exec('await Promise.all([1, 2, 3].map((n) => tools.ask({ n })))');
-  expect(cell.pendingCalls.map((call) => call.arguments)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
-  const end = await elsewhere.wait(cell.cellId, { terminate: true });
-  expect(end).toMatchObject({ state: 'terminated', pendingCalls: [] });
-  expect(end.calls.map(({ state }) => state)).toEqual(['cancelled', 'cancelled', 'cancelled']);
-  const [callId] = idsOf(cell);
-  const late = await postResults(conversation, [{ callId, ...saying('late') }]);
-  expect([late.status, codeOf(late)]).toEqual([410, 'call_closed']);
-});
-
-it('of a fan-out of a thousand are at most 32 under way, and all come back', async () => {
-  const cell = await conversation.exec(
-    'const all = await Promise.all(Array.from({ length: 1000 }, (_, n) => tools.ask({ n }))); return all.every((got, n) => got === `n${n}`)',
-  );
-  const answers = await answerAll(conversation, cell, (call) =>
-    saying(`n${String((call.arguments as { n: number }).n)}`),
-  );
-  expect(Math.max(...answers.map((answer) => answer.pendingCalls.length))).toBe(32);
-  const last = answers.at(-1);
-  expect(last?.state).toBe('completed');
-  expect(last && textsOf(last)).toEqual(['true']);
-  expect(last?.calls).toHaveLength(1_000);
-});
-
-it('are made by conversations that were bound before there were views', async () => {
-  const old = await conversationWith(tenant, tools);
-  await using db = new Database({ url: cluster.databaseUrl, poolSize: 1, applicationName: 'test' });
-  const forget = { name: 'forget', text: `UPDATE conversations SET view = NULL WHERE id = $1 RETURNING tenant_id` };
-  expect(await db.query(forget, [old.id])).toHaveLength(1);
-  const cell = await old.exec('return await tools.ask({})');
-  expect(cell.pendingCalls.map(({ identifier }) => identifier)).toEqual(['ask']);
-  expect((await answerAll(old, cell, () => saying('yes'))).at(-1)?.state).toBe('completed');
+  it('are named with the cell that was lost with its worker', async () => {
+    await using cluster = await Cluster.start();
+    const tenant = await tenantOf(cluster);
+    const conversation = await tenant.conversation(bound);
+    const cell = await conversation.exec('await tools.ask({}); await tools.brief({})');
+    const { cell: more } = await post(tenant, conversation.path, [{ callId: only(cell), result: said('done') }], {
+      observe: { cell_id: cell.cellId },
+    });
+    expect(more?.pendingCalls).toMatchObject([{ identifier: 'brief' }]);
+    cluster.worker().signal('SIGKILL');
+    const lost = await conversation.wait(cell.cellId, { yield_time_ms: 60_000 });
+    expect(lost).toMatchObject({
+      state: 'failed',
+      error: { code: 'worker_lost' },
+      calls: [{ identifier: 'ask', state: 'completed' }, { identifier: 'brief' }],
+    });
+    expect(textsOf(lost)[0]).toContain(
+      'Tool calls made before the failure (they are not undone): ask (completed), brief (',
+    );
+  });
 });

@@ -12,7 +12,6 @@ import {
 import type { CallResult, ProgramCall } from '#libs/sandbox';
 import type { Events } from '#libs/telemetry';
 import type { ScriptTool, ScriptView } from '#libs/tools';
-import type { EffectFence } from './effect-fence.js';
 
 /** What a tool's call may take when the tool does not say, in ms. */
 const TIMEOUT_MS = 60_000;
@@ -26,12 +25,12 @@ export interface CellCallsParts {
   db: Database;
   offload: Offload;
   events: Events;
-  /** Keeps calls in while this worker may count as lost. */
-  fence: EffectFence;
   ref: StretchRef;
   view: ScriptView | undefined;
   /** Tries a write again for as long as Postgres is away; undefined: given up, this worker counts as lost. */
   persist: <Result>(write: () => Promise<Result>) => Promise<Result | undefined>;
+  /** Resolves when an effect may start: this worker's heartbeat is fresh, or it counts as lost. */
+  mayAct: () => Promise<void>;
   /** Gives the script what a call came to. */
   settle: (number: number, result: CallResult) => void;
   /** Puts output where the observer can read it, before the calls that came after it. */
@@ -89,7 +88,7 @@ export class CellCalls implements Disposable {
 
   /** The script calls a tool. */
   begin(call: ProgramCall): void {
-    const tool = this.#parts.view?.byIdentifier.get(call.identifier);
+    const tool = this.#parts.view?.find(call.identifier);
     const refusal = tool ? refusalOf(tool) : `tools.${call.identifier} does not exist.`;
     if (!tool || refusal !== undefined) return this.#reject(call.callId, refusal ?? '');
     if (tool.sequential === true) {
@@ -166,17 +165,15 @@ export class CellCalls implements Disposable {
   }
 
   async #writeBatch(): Promise<void> {
-    const { db, fence, ref, persist, spill, made, isIdle, ended, lost } = this.#parts;
+    const { db, ref, persist, mayAct, spill, made, isIdle, ended, lost } = this.#parts;
+    await mayAct();
     if (!ended()) await spill();
     const told = ended();
     const asked = isIdle() && this.#checking === 0;
     const batch = this.#unwritten;
     this.#unwritten = [];
     const calls = batch.map(({ call }) => call);
-    const row = await persist(async () => {
-      fence.check();
-      return insertCalls(db, ref, calls, { told, asked });
-    });
+    const row = await persist(() => insertCalls(db, ref, calls, { told, asked }));
     if (!row) return lost();
     this.#anyMade = true;
     for (const { call, tool } of batch) this.#await(call, tool);

@@ -18,7 +18,7 @@ import { carriedEnd } from './carried-end.js';
 import { CellCalls } from './cell-calls.js';
 import { type CellFacts, commitEnd } from './cell-end.js';
 import { CellOutput } from './cell-output.js';
-import type { EffectFence } from './effect-fence.js';
+import type { Lease } from './lease.js';
 import { untilWritten } from './until-written.js';
 
 /** What a run works with. */
@@ -28,8 +28,8 @@ export interface CellRunParts {
   events: Events;
   offload: Offload;
   views: ToolViews;
+  lease: Lease;
   workerId: string;
-  fence: EffectFence;
 }
 
 /** A script that could not be given its tools. */
@@ -209,15 +209,15 @@ export class CellRun {
   }
 
   #callsOf(view: ScriptView | undefined): CellCalls {
-    const { db, offload, events, fence } = this.#parts;
+    const { db, offload, events } = this.#parts;
     return new CellCalls({
       db,
-      fence,
       offload,
       events,
       ref: this.#ref,
       view,
       persist: (write) => this.#persist(write),
+      mayAct: () => this.#parts.lease.mayAct(() => this.#abandoned),
       settle: (number, result) => {
         this.#isIdle = false;
         this.#guest?.settle(number, result);

@@ -1,6 +1,6 @@
 import { type Database, beatWorker, registerWorker, removeWorker } from '#libs/persistence';
 import type { Events } from '#libs/telemetry';
-import type { EffectFence } from './effect-fence.js';
+import type { Lease } from './lease.js';
 
 /** Between two beats, in ms. */
 const BEAT_MS = 1_000;
@@ -18,7 +18,7 @@ export class Heartbeat implements AsyncDisposable {
     private readonly db: Database,
     private readonly events: Events,
     private readonly workerId: string,
-    private readonly fence: EffectFence,
+    private readonly lease: Lease,
     private readonly lost: () => void,
   ) {
     this.#schedule();
@@ -29,13 +29,13 @@ export class Heartbeat implements AsyncDisposable {
     db: Database,
     events: Events,
     worker: { workerId: string; slots: number; imageVersion: string },
-    fence: EffectFence,
+    lease: Lease,
     lost: () => void,
   ): Promise<Heartbeat> {
-    const beganAt = fence.beginning();
+    const sentAt = performance.now();
     await registerWorker(db, worker);
-    fence.beaten(beganAt);
-    return new Heartbeat(db, events, worker.workerId, fence, lost);
+    lease.renewedAt(sentAt);
+    return new Heartbeat(db, events, worker.workerId, lease, lost);
   }
 
   /** Stops beating and removes the row. The worker must have no running cell. */
@@ -56,9 +56,12 @@ export class Heartbeat implements AsyncDisposable {
   }
 
   async #beat(): Promise<void> {
-    const beganAt = this.fence.beginning();
+    const sentAt = performance.now();
     try {
-      if (await beatWorker(this.db, this.workerId)) return this.fence.beaten(beganAt);
+      if (await beatWorker(this.db, this.workerId)) {
+        this.lease.renewedAt(sentAt);
+        return;
+      }
       this.#stopped = true;
       this.lost();
     } catch (cause) {

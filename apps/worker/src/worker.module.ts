@@ -10,8 +10,8 @@ import { ToolViews } from '#libs/tools';
 import { Upkeep } from '#libs/upkeep';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CellProcessor } from './cell.processor.js';
-import { EffectFence } from './effect-fence.js';
 import { HeldCells } from './held-cells.js';
+import { Lease } from './lease.js';
 
 /** The sandbox's threads. */
 export const SANDBOX = Symbol('sandbox');
@@ -32,9 +32,9 @@ export class WorkerModule {
       imports: [QueueModule.register({ url: redis.queueUrl, prefix: redis.prefix, role: 'consumer', tracing })],
       providers: [
         CellProcessor,
+        Lease,
         { provide: WORKER_ID, useValue: workerId },
         { provide: Events, useValue: events },
-        { provide: EffectFence, useValue: new EffectFence(events) },
         {
           provide: Database,
           useFactory: () =>
@@ -66,16 +66,10 @@ export class WorkerModule {
         },
         {
           provide: HeldCells,
-          inject: [Database, Doorbells, SANDBOX, OFFLOAD, EffectFence],
-          useFactory: (
-            db: Database,
-            doorbells: Doorbells,
-            sandbox: SandboxRunner,
-            offload: Offload,
-            fence: EffectFence,
-          ) => {
-            const views = new ToolViews(viewStore(db));
-            return new HeldCells({ db, doorbells, events, offload, views, workerId, fence }, sandbox);
+          inject: [Database, Doorbells, SANDBOX, OFFLOAD, Lease],
+          useFactory: (db: Database, doorbells: Doorbells, sandbox: SandboxRunner, offload: Offload, lease: Lease) => {
+            const views = new ToolViews(viewStore(db), offload);
+            return new HeldCells({ db, doorbells, events, offload, views, lease, workerId }, sandbox);
           },
         },
         {

@@ -10,10 +10,10 @@ import { Upkeep } from '#libs/upkeep';
 import { NestFactory } from '@nestjs/core';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CellProcessor } from './cell.processor.js';
-import { EffectFence } from './effect-fence.js';
 import { HealthServer } from './health.js';
 import { Heartbeat } from './heartbeat.js';
 import { HeldCells } from './held-cells.js';
+import { Lease } from './lease.js';
 import { OFFLOAD, SANDBOX, WORKER_ID, WorkerModule } from './worker.module.js';
 
 /** What closing the queue's consumer may take, in ms: without Redis it would not resolve at all. */
@@ -42,8 +42,9 @@ export async function runWorker(config: WorkerConfig, logger: Logger, signal: Ab
   const events = app.get(Events);
   const lost = new AbortController();
   const { imageVersion } = sandbox;
-  const worker = { workerId, slots, imageVersion };
-  await using _heartbeat = await Heartbeat.start(db, events, worker, app.get(EffectFence), () => lost.abort());
+  await using _heartbeat = await Heartbeat.start(db, events, { workerId, slots, imageVersion }, app.get(Lease), () =>
+    lost.abort(),
+  );
   await using upkeep = app.get(Upkeep);
   const processor = app.get(CellProcessor);
   await using _health = await HealthServer.start(config, {

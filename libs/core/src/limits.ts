@@ -15,6 +15,10 @@ export const limits = {
   callsPerCell: 10_000,
   /** JSON that one tool call resolves to. */
   callResultChars: 16_777_216,
+  /** JSON of what a script gives `searchTools`, `models` and their like. */
+  inquiryChars: 16_777_216,
+  /** What `searchTools` is asked for. */
+  searchQueryChars: 1_000,
   /** UTF-8 bytes of one note. */
   noteBytes: 16_384,
   /** Notes of one cell, and their UTF-8 bytes together. */

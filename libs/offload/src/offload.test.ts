@@ -1,4 +1,4 @@
-import { formatResult, type FormatInput } from '#libs/script';
+import { formatResult, type FormatInput, PackedView, packView } from '#libs/script';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createOffload } from './offload.js';
 import { threadFile } from './thread-file.js';
@@ -114,5 +114,23 @@ describe('callValue', () => {
     expect(good).toEqual({ ok: true, json: '{"sum":5}' });
     const bad = await offload.callValue({ ...call, result: result({ structuredContent: { sum: '5' } }) });
     expect(bad).toMatchObject({ ok: false, message: expect.stringContaining('/sum must be number') });
+  });
+});
+
+describe('packView', () => {
+  test.each([1, 2_000])('of %d tools gives what it gives in place', async (count) => {
+    const tools = Array.from({ length: count }, (_, index) => ({
+      name: `tool-${index}`,
+      description: 'Größe\0\ud800',
+      inputSchema: { type: 'object' },
+      exposure: 'core',
+      delivery: { kind: 'client' },
+    }));
+    const toolsets = [{ toolset: 'kit', text: JSON.stringify({ tools }) }];
+    const [packed, inPlace] = [await offload.packView(toolsets), packView(toolsets)].map(
+      (memory) => new PackedView(memory),
+    );
+    expect(packed?.names()).toEqual(inPlace?.names());
+    expect(packed?.tool(count - 1)).toEqual(inPlace?.tool(count - 1));
   });
 });

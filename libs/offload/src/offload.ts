@@ -1,11 +1,13 @@
 import { type Fault, UnavailableError } from '#libs/core';
 import {
+  type BoundToolset,
   type CallValue,
   type FormatInput,
   type FormattedResult,
   type PostedResult,
   callValue,
   formatResult,
+  packView,
 } from '#libs/script';
 import type { Logger } from '#libs/telemetry';
 import { LazyPool } from './lazy-pool.js';
@@ -27,6 +29,8 @@ export interface Offload extends AsyncDisposable {
   checkArguments(inputSchema: string, args: string): Promise<string | undefined>;
   /** What a call does in its script, from what was posted (JSON text) and the tool's output schema if it has one. */
   callValue(call: { identifier: string; outputSchema: string | undefined; result: string }): Promise<CallValue>;
+  /** `packView` of libs/script, in place for small toolsets and in a thread for large ones. */
+  packView(toolsets: readonly BoundToolset[]): Promise<SharedArrayBuffer>;
 }
 
 /** How an offload is made. */
@@ -54,6 +58,7 @@ export function createOffload({ threads, logger, schemaTimeoutMs = SCHEMA_TIMEOU
   const formatters = new LazyPool<FormatInput, FormattedResult>('format-thread', threads, logger);
   const checkers = new LazyPool<SchemaTask, Fault[]>('schema-thread', 1, logger);
   const values = new LazyPool<InstanceTask, string | undefined | CallValue>('instance-thread', VALUE_THREADS, logger);
+  const packers = new LazyPool<readonly BoundToolset[], SharedArrayBuffer>('view-thread', 1, logger);
   return {
     async formatResult(input) {
       return isSmall(input) ? formatResult(input) : formatters.get().run(input);
@@ -88,8 +93,13 @@ export function createOffload({ threads, logger, schemaTimeoutMs = SCHEMA_TIMEOU
       return { ok: false, message: `the result of tools.${identifier} ${tooLong(done.at, RESULT_TIMEOUT_MS)}` };
     },
 
+    async packView(toolsets) {
+      const chars = toolsets.reduce((sum, { text }) => sum + text.length, 0);
+      return chars <= IN_PLACE_CHARS ? packView(toolsets) : packers.get().run(toolsets);
+    },
+
     async [Symbol.asyncDispose]() {
-      await Promise.all([formatters, checkers, values].map((pool) => pool[Symbol.asyncDispose]()));
+      await Promise.all([formatters, checkers, values, packers].map((pool) => pool[Symbol.asyncDispose]()));
     },
   };
 }

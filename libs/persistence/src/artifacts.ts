@@ -1,10 +1,13 @@
-import type { OutputItem, Owner } from '#libs/core';
+import { InternalError, type OutputItem, type Owner } from '#libs/core';
 import type { Database } from './database.js';
 
 /** A file that a cell left behind. */
 export interface Artifact {
   mimeType: string;
-  bytes: Buffer;
+  /** In bytes. */
+  size: number;
+  /** The file, in pieces that follow each other. Throws InternalError when the artifact is deleted meanwhile. */
+  pieces(): AsyncIterable<Buffer>;
 }
 
 /**
@@ -36,29 +39,49 @@ const keepText = {
   name: 'artifact-keep-output',
   text: `INSERT INTO artifacts (id, tenant_id, conversation_id, epoch, writer, cell_id, kind, mime_type, bytes)
     SELECT $1, tenant_id, conversation_id, epoch, writer, id, 'output', 'text/plain; charset=utf-8', $2 FROM cells
-    WHERE id = $3 AND tenant_id = $4 AND observer = $5
+    WHERE id = $3 AND tenant_id = $4
     ON CONFLICT (id) DO NOTHING`,
 };
 
-/** Keeps the full text of a cell's cut result, for the observer that has its place. A repeat changes nothing. */
+/**
+ * Keeps the full text of a cell's cut result, under an id made from cell and text: however often an answer is given,
+ * and by whichever process, it is kept once.
+ */
 export async function keepOutput(
   db: Database,
-  place: { tenantId: string; cellId: string; observer: string },
-  artifactId: string,
-  text: Uint8Array,
+  { cellId, tenantId }: { cellId: string; tenantId: string },
+  { artifactId, bytes }: { artifactId: string; bytes: Uint8Array },
 ): Promise<void> {
-  await db.query(keepText, [artifactId, Buffer.from(text), place.cellId, place.tenantId, place.observer]);
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  await db.query(keepText, [artifactId, file, cellId, tenantId]);
 }
+
+/** Bytes of a file that are read at a time: Postgres sends them as text, which is parsed on the main thread. */
+const PIECE_BYTES = 1_048_576;
+
+const ownedBy = `id = $1 AND tenant_id = $2 AND conversation_id = $3 AND epoch = $4 AND writer = $5`;
 
 const read = {
   name: 'artifact-read',
-  text: `SELECT mime_type, bytes FROM artifacts
-    WHERE id = $1 AND tenant_id = $2 AND conversation_id = $3 AND epoch = $4 AND writer = $5`,
+  text: `SELECT mime_type, octet_length(bytes) AS size FROM artifacts WHERE ${ownedBy}`,
+};
+
+const readPiece = {
+  name: 'artifact-read-piece',
+  text: `SELECT substring(bytes FROM $6::int + 1 FOR $7::int) AS piece FROM artifacts WHERE ${ownedBy}`,
 };
 
 /** An artifact of this owner; undefined when there is none. */
 export async function readArtifact(db: Database, owner: Owner, artifactId: string): Promise<Artifact | undefined> {
-  const scope = [owner.tenantId, owner.conversationId, owner.epoch, owner.writer];
-  const [row] = await db.query<{ mime_type: string; bytes: Buffer }>(read, [artifactId, ...scope]);
-  return row && { mimeType: row.mime_type, bytes: row.bytes };
+  const scope = [artifactId, owner.tenantId, owner.conversationId, owner.epoch, owner.writer];
+  const [row] = await db.query<{ mime_type: string; size: number }>(read, scope);
+  return row && { mimeType: row.mime_type, size: row.size, pieces: () => piecesOf(db, scope, row.size) };
+}
+
+async function* piecesOf(db: Database, scope: readonly unknown[], size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < size; at += PIECE_BYTES) {
+    const [row] = await db.query<{ piece: Buffer }>(readPiece, [...scope, at, PIECE_BYTES]);
+    if (!row) throw new InternalError('An artifact was deleted while it was read.');
+    yield row.piece;
+  }
 }

@@ -1,4 +1,4 @@
-// Part 8: describing what a script threw, without running any of its code: own data properties only, and nothing of
+// Part 9: describing what a script threw, without running any of its code: own data properties only, and nothing of
 // a proxy is looked at.
 
 const UNKNOWN = 'The script threw a value that cannot be shown.';

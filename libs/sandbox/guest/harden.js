@@ -1,4 +1,4 @@
-// Part 10: makes every built-in unchangeable. Data properties of prototypes and constructors become accessors: on the
+// Part 11: makes every built-in unchangeable. Data properties of prototypes and constructors become accessors: on the
 // built-in itself an assignment does nothing, on an object that inherits from it an own property is made, as if the
 // built-in were not frozen. Plain frozen properties would refuse that (`error.name = ...`, `list.map = ...`).
 

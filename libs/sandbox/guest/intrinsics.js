@@ -41,6 +41,7 @@ const KIND = {
   note: 14,
   image: 15,
   audio: 16,
+  inquiry: 17,
 };
 const AS_JSON = 64;
 
@@ -75,4 +76,10 @@ function ask(kind, payload) {
 // Only the host can tell a proxy from its target without running the proxy's traps.
 function isProxy(value) {
   return send(KIND.isProxy, value) === 1;
+}
+
+// A function as scripts get it: with the name they know, and unchangeable.
+function finished(helper, name) {
+  defineProperty(helper, 'name', { value: name });
+  return freeze(helper);
 }

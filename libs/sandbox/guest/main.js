@@ -1,4 +1,4 @@
-// Part 11: the way of one script. The host calls `receive` and nothing else.
+// Part 12: the way of one script. The host calls `receive` and nothing else.
 
 // What the host puts around a script; the same texts stand in ../src/thread/script-text.ts.
 const OPENING = '(async()=>{';
@@ -66,14 +66,15 @@ function run(main) {
   apply(then, main(), [succeed, fail]);
 }
 
-const SHARED = { text, console: freeze(consoleObject), image, audio, store, load, exit, tools };
+const SHARED = { text, console: consoleObject, image, audio, store, load, exit, tools };
 const EXEC = { setTimeout: setTimer, clearTimeout: clearTimer, yield_control: yieldControl, notify };
+const CODEMODE = { searchTools, describeTool, describeNamespace, models };
 
 // Assigning to a helper does nothing, in strict code too; a declaration of the same name shadows it.
 function install(helpers) {
   for (const name of ownKeys(helpers)) {
     const helper = helpers[name];
-    if (typeof helper === 'function') defineProperty(helper, 'name', { value: name });
+    if (typeof helper === 'function') finished(helper, name);
     defineProperty(globalThis, name, { get: () => helper, set: () => {}, enumerable: false, configurable: false });
   }
 }
@@ -84,7 +85,7 @@ function begin(given) {
   script = given.script;
   seedRandom(given.seed[0], given.seed[1]);
   loadSnapshot(given.values);
-  if (given.dialect === 'exec') install(EXEC);
+  install(given.dialect === 'exec' ? EXEC : CODEMODE);
 }
 
 function receive(op, argument, reason) {

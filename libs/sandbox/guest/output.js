@@ -59,6 +59,8 @@ const consoleObject = {
   error: (...values) => line(...values),
   debug: (...values) => line(...values),
 };
+for (const name of ownKeys(consoleObject)) freeze(consoleObject[name]);
+freeze(consoleObject);
 
 // The host counts notes: what it counts holds for the whole cell.
 const notify = (value) => {

@@ -1,4 +1,4 @@
-// Part 7: Math.random() as xoshiro128**, so that a cell's seed decides its numbers.
+// Part 8: Math.random() as xoshiro128**, so that a cell's seed decides its numbers.
 
 let r0 = 1;
 let r1 = 0;

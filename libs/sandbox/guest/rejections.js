@@ -1,4 +1,4 @@
-// Part 9: rejections that nobody handled. The engine tells of each rejected promise without a handler, and of a handler
+// Part 10: rejections that nobody handled. The engine tells of each rejected promise without a handler, and of a handler
 // that comes later; what is left when the script ends becomes warnings.
 
 const MAX_REJECTIONS = 10_000;

@@ -17,6 +17,7 @@ const PRELUDE_PARTS = [
   'values',
   'timers',
   'tools',
+  'inquiries',
   'random',
   'errors',
   'rejections',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPool } from '../test/run-script.js';
 
 let pool: TestPool;
@@ -15,20 +15,90 @@ const LANGUAGE =
   'WeakSet decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN parseFloat ' +
   'parseInt undefined unescape';
 
-it.each([
-  ['exec', 'ALL_TOOLS audio clearTimeout console exit image load notify setTimeout store text tools yield_control'],
-  ['codemode', 'ALL_TOOLS audio console exit image load store text tools'],
-] as const)('%s has exactly these globals', async (dialect, helpers) => {
-  const { texts } = await pool.run('return Reflect.ownKeys(globalThis).filter((k) => typeof k === "string").sort()', {
-    dialect,
+const SHARED = {
+  ALL_TOOLS: 'length',
+  audio: 'length name',
+  console: 'debug error info log warn',
+  exit: 'length name',
+  image: 'length name',
+  load: 'length name',
+  store: 'length name',
+  text: 'length name',
+  tools: '',
+};
+const HELPERS = {
+  exec: {
+    ...SHARED,
+    clearTimeout: 'length name',
+    notify: 'length name',
+    setTimeout: 'length name',
+    yield_control: 'length name',
+  },
+  codemode: {
+    ...SHARED,
+    describeNamespace: 'length name',
+    describeTool: 'length name',
+    models: 'classify generateImages getAvailableOfType getModelOfType getModelsOfType',
+    searchTools: 'length name',
+  },
+};
+
+describe.each(['exec', 'codemode'] as const)('%s', (dialect) => {
+  const helpers = HELPERS[dialect];
+
+  it('has exactly these globals', async () => {
+    const { texts } = await pool.run('return Reflect.ownKeys(globalThis).map(String).sort()', { dialect });
+    const symbols = ['Symbol(Symbol.toStringTag)'];
+    expect(JSON.parse(texts[0] ?? '')).toEqual([...LANGUAGE.split(' '), ...Object.keys(helpers), ...symbols].sort());
   });
-  expect(JSON.parse(texts[0] ?? '')).toEqual([...LANGUAGE.split(' '), ...helpers.split(' ')].sort());
+
+  it('has helpers with exactly these properties, which cannot be changed', async () => {
+    const source = `
+      const seen = {}, loose = [];
+      for (const name of ${JSON.stringify(Object.keys(helpers))}) {
+        const { get, set, configurable, enumerable } = Object.getOwnPropertyDescriptor(globalThis, name);
+        const helper = globalThis[name];
+        seen[name] = Reflect.ownKeys(helper).map(String).sort().join(' ');
+        if (configurable || enumerable || typeof get !== 'function' || typeof set !== 'function') loose.push(name);
+        if (name !== 'tools' && name !== 'ALL_TOOLS' && !Object.isFrozen(helper)) loose.push(name + ' itself');
+        for (const part of name === 'models' || name === 'console' ? Object.values(helper) : [])
+          if (!Object.isFrozen(part) || Reflect.ownKeys(part).sort().join(' ') !== 'length name') loose.push(name + '.' + part.name);
+      }
+      return [seen, loose]`;
+    const { texts } = await pool.run(source, { dialect });
+    expect(JSON.parse(texts[0] ?? '')).toEqual([helpers, []]);
+  });
+
+  it('reaches nothing of the host by walking from any helper', async () => {
+    const source = `
+      const seen = new Set(), names = new Set();
+      const walk = (value) => {
+        if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
+        seen.add(value);
+        if (value === tools) return;
+        for (const key of Reflect.ownKeys(value)) {
+          names.add(String(key));
+          const { value: held, get, set } = Object.getOwnPropertyDescriptor(value, key);
+          walk(held); walk(get); walk(set);
+        }
+        walk(Object.getPrototypeOf(value));
+      };
+      for (const name of ${JSON.stringify(Object.keys(helpers))}) { walk(globalThis[name]); walk(Object.getOwnPropertyDescriptor(globalThis, name)); }
+      const own = [...seen].every((v) => v === tools || v instanceof Object || Object.getPrototypeOf(v) === null);
+      const evil = [...seen].filter((v) => typeof v === 'function').map((f) => {
+        try { return f.constructor('return typeof process + typeof require + typeof send + typeof receive + typeof limits + typeof KIND')() } catch (e) { return e.name }
+      });
+      return [seen.size > 100, own, [...new Set(evil)], ['process', 'require', 'send', 'receive', 'mainModule'].filter((n) => names.has(n))]`;
+    const { texts, failure } = await pool.run(source, { dialect });
+    expect(failure).toBeUndefined();
+    expect(texts).toEqual([`[true,true,["${'undefined'.repeat(6)}"],[]]`]);
+  });
 });
 
 it('has nothing ambient', async () => {
   const names =
     'process require module Buffer fetch XMLHttpRequest WebSocket WebAssembly SharedArrayBuffer Atomics setInterval ' +
-    'queueMicrotask std os Deno Bun Worker performance send receive limits models searchTools';
+    'queueMicrotask std os Deno Bun Worker performance send receive limits models searchTools describeTool describeNamespace';
   const { texts } = await pool.run(
     `return ${JSON.stringify(names.split(' '))}.map((n) => typeof globalThis[n]).join()`,
   );

@@ -39,20 +39,9 @@ export interface ScriptImage {
   changes: ArrayBuffer;
 }
 
-/** The tools of a view as a script sees them. */
+/** The tools of a view: what `packView` of libs/script makes. */
 export interface ProgramView {
-  readonly tools: readonly ProgramTool[];
-}
-
-/** One callable tool. */
-export interface ProgramTool {
-  /** The name in scripts, unique in the view. */
-  identifier: string;
-  /** The raw name, which works in scripts too when it is unique in the view. */
-  name: string;
-  namespace?: string;
-  /** The text in `ALL_TOOLS`. */
-  description: string;
+  readonly memory: SharedArrayBuffer;
 }
 
 /** A tool call that the script makes. Numbered from 1 within the cell. */

@@ -21,8 +21,8 @@ export function isListOf(value: unknown, isPart: (part: unknown) => boolean, max
 /** Whether a value is a view on its way to a thread. */
 export function isSharedView(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, json } = value as Record<string, unknown>;
-  return isCount(id) && json instanceof SharedArrayBuffer;
+  const { id, memory } = value as Record<string, unknown>;
+  return isCount(id) && memory instanceof SharedArrayBuffer;
 }
 
 /** Whether a value may be the changes of a script's memory: not more than twice that memory. */

@@ -117,7 +117,7 @@ const start = {
   view: null,
 };
 
-const withView = { ...start, view: { id: 1, json: new SharedArrayBuffer(2) } };
+const withView = { ...start, view: { id: 1, memory: new SharedArrayBuffer(2) } };
 const settled = [
   { callId: 1, result: { ok: true, json: '{}' } },
   { callId: 2, result: { ok: false, message: 'no' } },
@@ -143,7 +143,7 @@ it.each([
   { ...start, seed: [1, 2, 3] },
   { type: 'resume', cell: 1, timers: [-1], results: [] },
   { type: 'resume', cell: 1, timers: [], results: [{ callId: 1, result: { ok: true, message: 'x' } }] },
-  { ...start, view: { id: 1, json: '[]' } },
+  { ...start, view: { id: 1, memory: '[]' } },
 ])('does not send %#', (message) => {
   expect(parseToThread(message)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ProgramView } from '#libs/sandbox';
 import { TestPool } from '../test/run-script.js';
+import { testView } from '../test/test-view.js';
 
 let pool: TestPool;
 beforeAll(async () => {
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-const view: ProgramView = { tools: [{ identifier: 'echo', name: 'echo', description: '' }] };
+const view = testView([{ name: 'echo' }]);
 
 it.each<[string, string[]]>([
   ['Promise.reject(new Error("lost"))', ['Error: lost']],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '#libs/core';
-import type { ProgramCall, ProgramView, RunningCell } from '#libs/sandbox';
+import type { ProgramCall, RunningCell } from '#libs/sandbox';
 import { TestPool } from '../test/run-script.js';
+import { testView } from '../test/test-view.js';
 
 let pool: TestPool;
 beforeAll(async () => {
@@ -9,15 +10,16 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-const view: ProgramView = {
-  tools: [
-    { identifier: 'echo', name: 'echo', description: 'Says it again.\0\ud800' },
-    { identifier: 'bash', name: 'bash', description: 'Runs a command.' },
-    { identifier: 'kit__my_tool', name: 'my-tool', namespace: 'kit', description: 'Mine.' },
-    { identifier: 'a__search', name: 'search', namespace: 'a', description: 'Searches a.' },
-    { identifier: 'b__search', name: 'search', namespace: 'b', description: 'Searches b.' },
-  ],
-};
+const tools = [
+  { name: 'echo', description: 'Says it again.\0\ud800' },
+  { name: 'bash', description: 'Runs a command.', guidelines: ['With care.'] },
+  { name: 'my-tool', namespace: 'kit', description: 'Mine.' },
+  { name: 'search', namespace: 'a', description: 'Searches a.' },
+  { name: 'search', namespace: 'b', description: 'Searches b.' },
+  { name: 'subagent', exposure: 'model-only' as const },
+];
+const view = testView(tools);
+const names = ['echo', 'bash', 'kit__my_tool', 'a__search', 'b__search'];
 
 /** Resolves to the arguments. */
 const echo = (call: ProgramCall, cell: RunningCell): void =>
@@ -43,7 +45,6 @@ it('names tools by identifier, by raw name and by namespace', async () => {
       Object.keys(tools), JSON.stringify(tools), typeof tools.then, typeof tools[Symbol.iterator], (await tools) === tools]`;
   const { texts, calls } = await pool.run(source, { view, onCall: echo });
   expect(calls.map(({ identifier }) => identifier)).toEqual(['kit__my_tool', 'kit__my_tool', 'a__search']);
-  const names = view.tools.map(({ identifier }) => identifier);
   const last: unknown = JSON.parse(texts.at(-1) ?? '');
   expect(last).toEqual([true, true, false, true, false, names, '{}', 'undefined', 'undefined', true]);
 });
@@ -54,6 +55,10 @@ it.each([
   ['tools["my tool"]', 'tools["my tool"] does not exist. Did you mean tools.kit__my_tool?'],
   ['tools.search', 'tools.search is not clear: 2 tools have that name. Use tools.a__search or tools.b__search.'],
   ['tools.nothing_like_it', 'tools.nothing_like_it does not exist. ALL_TOOLS lists the tools there are.'],
+  [
+    'tools.subagent',
+    'tools.subagent does not exist. Scripts cannot call subagent. It is a tool of your own: call it directly, outside of scripts.',
+  ],
   ['tools.exec', 'tools.exec does not exist. ALL_TOOLS lists the tools there are.'],
 ])('%s: %s', async (source, message) => {
   const { failure } = await pool.run(source, { view });
@@ -72,8 +77,13 @@ it('lists all tools', async () => {
   const source = 'ALL_TOOLS.push(1); ALL_TOOLS = 5; text(ALL_TOOLS === ALL_TOOLS); return ALL_TOOLS';
   const { texts } = await pool.run(source, { view });
   expect(texts[0]).toBe('true');
-  const listed = view.tools.map(({ identifier, description }) => ({ name: identifier, description }));
-  expect(JSON.parse(texts[1] ?? '')).toEqual([...listed, 1]);
+  const call = (name: string) =>
+    `declare const tools: { ${name}(args?: { [key: string]: unknown }): Promise<string | ImageBlock>; };`;
+  const listed = JSON.parse(texts[1] ?? '') as { name: string; description: string }[];
+  expect(listed.slice(0, -1).map(({ name }) => name)).toEqual(names);
+  expect(listed[0]?.description).toBe(`Says it again.\0\ud800\n${call('echo')}`);
+  expect(listed[1]?.description).toBe(`Runs a command.\nWith care.\n${call('bash')}`);
+  expect(listed[5]).toBe(1);
 });
 
 it('cannot be changed', async () => {
@@ -190,12 +200,13 @@ it('ignores results that nobody waits for', async () => {
 });
 
 it('starts as fast with 10,000 tools as with one', async () => {
-  const tools = Array.from({ length: 10_000 }, (_, i) => ({
-    identifier: `tool_${i}`,
-    name: `tool-${i}`,
-    description: 'x'.repeat(200),
-  }));
-  const many = { tools };
+  const many = testView(
+    Array.from({ length: 10_000 }, (_, i) => ({
+      name: `tool-${i}`,
+      description: 'x'.repeat(200),
+      inputSchema: { type: 'object', properties: { [`p${i}`]: { type: 'string', description: 'y'.repeat(100) } } },
+    })),
+  );
   const source = 'return await tools.tool_9999({})';
   expect((await pool.run(source, { view: many, onCall: echo })).texts).toEqual(['{}']);
   const { cpuMs } = await pool.run('return 1', { view: many });

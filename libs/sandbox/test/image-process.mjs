@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 const [index, mode, file] = process.argv.slice(2);
 const { createSandboxPool, packImage, unpackImage } = await import(index);
+const { packView } = await import(index.replace('/libs/sandbox/', '/libs/script/'));
 
 const source = `
   class Counter { #n = 40; add() { return ++this.#n } }
@@ -20,11 +21,12 @@ const source = `
   return [sum, after, counter.add(), it.next().value, weak.deref().x, map.get(kept), pattern.lastIndex,
     date === String(new Date(2026, 6, 1, 12)), random === Math.random(), big % 1000007n === 0n, (1234.5).toLocaleString()];
 `;
+const add = { name: 'add', description: '', inputSchema: {}, exposure: 'core', delivery: { kind: 'client' } };
 const basis = {
   cellId: 'c_0000000000000000',
   tenantId: 't_1',
   limits: { cpuMs: 5_000, stretchCpuMs: 5_000, wallInMs: 60_000 },
-  view: { tools: [{ identifier: 'add', name: 'add', description: '' }] },
+  view: { memory: packView([{ toolset: 'kit', text: JSON.stringify({ tools: [add] }) }]) },
 };
 const texts = [];
 const heard = {};

@@ -1,7 +1,8 @@
 import type { SandboxRunner, WaitingScript } from '#libs/sandbox';
 import { deaf, testBasis } from './run-script.js';
+import { testView } from './test-view.js';
 
-const view = { tools: [{ identifier: 'ask', name: 'ask', description: '' }] };
+const view = testView([{ name: 'ask' }]);
 const limits = { cpuMs: 200, stretchCpuMs: 100, wallInMs: 5_000 };
 
 const SOURCE = `

@@ -1,3 +1,5 @@
+import { isHigh, isLow } from './surrogates.js';
+
 /** What a cut leaves, and what it was made from. */
 export interface BudgetResult {
   /** The one item that stands for all texts. */
@@ -68,14 +70,6 @@ function byteLengthOf(code: number): number {
   if (code < 0x80) return 1;
   if (code < 0x800) return 2;
   return code > 0xffff ? 4 : 3;
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 /** Lines of a text; a newline at its end closes a line and opens none. */

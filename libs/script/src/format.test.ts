@@ -1,5 +1,6 @@
-import type { OutputItem } from '#libs/core';
+import { type OutputItem, artifactIdOf } from '#libs/core';
 import fc from 'fast-check';
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { formatResult, type FormatInput } from './format.js';
 
@@ -12,6 +13,8 @@ const base: FormatInput = {
   maxTokens: 10_000,
 };
 const text = (value: string): OutputItem => ({ kind: 'text', text: value });
+const saved = (full: string): string =>
+  `[Full output saved as ${artifactIdOf(base.cellId, `output ${createHash('sha256').update(full).digest('base64url')}`)}]`;
 const line = (value: string): OutputItem => ({ kind: 'console', text: value });
 const texts = (input: Partial<FormatInput>): string[] =>
   formatResult({ ...base, ...input }).content.map((block) =>
@@ -113,13 +116,12 @@ describe('files', () => {
 
   test('cost no budget, and come after a text that was cut', () => {
     const items: OutputItem[] = [{ ...png, artifactId: 'a_2' }, text('abc'), wav];
-    expect(shown({ items, maxTokens: 1 })).toHaveLength(4);
-    expect(shown({ items, maxTokens: 0, artifactId: 'a_1' })).toEqual([
+    expect(shown({ items, maxTokens: 0 })).toEqual([
       'Warning: truncated output (original token count: 1)\nTotal output lines: 1\n\n...1 tokens truncated...',
       '[Image saved as a_2 (image/png, 7 B)]',
       'image:iVBORw0KGg==',
       'audio:UklGRg==',
-      '[Full output saved as a_1]',
+      saved('abc'),
     ]);
   });
 });
@@ -131,30 +133,33 @@ describe('budget', () => {
     const input = { items: [text(long), line(long)], maxTokens: 33 } as const;
     expect(shown({ ...input, maxTokens: 34 })).toHaveLength(2);
     const [cut, ...others] = shown(input);
-    expect(others).toEqual([]);
+    expect(others).toHaveLength(1);
     expect(cut).toMatch(/^Warning: truncated output \(original token count: 34\)\nTotal output lines: 4\n\n/);
     expect(cut).toMatch(/<\/console_output>$/);
   });
 
   test('a final answer that was cut gives its full text and names it', () => {
-    const input = { ...base, items: [text(long), text('end')], maxTokens: 1, artifactId: 'a_1' };
+    const input = { ...base, items: [text(long), text('end')], maxTokens: 1 };
     const result = formatResult(input);
-    expect(Buffer.from(result.fullText ?? []).toString()).toBe(`${long}\nend`);
-    expect(result.content.at(-1)).toEqual({ type: 'text', text: '[Full output saved as a_1]' });
+    expect(formatResult(input).fullText?.artifactId).toBe(result.fullText?.artifactId);
+    const other = formatResult({ ...input, cellId: 'c_0000000000000000' });
+    expect(other.fullText?.artifactId).not.toBe(result.fullText?.artifactId);
+    expect(Buffer.from(result.fullText?.bytes ?? []).toString()).toBe(`${long}\nend`);
+    expect(result.content.at(-1)).toEqual({ type: 'text', text: saved(`${long}\nend`) });
     expect(formatResult({ ...input, maxTokens: 100 })).not.toHaveProperty('fullText');
     expect(formatResult({ ...input, maxTokens: 100 }).content).toHaveLength(3);
   });
 
   test('a running answer that was cut keeps no full text', () => {
-    const result = formatResult({ ...base, state: 'running', items: [text(long)], maxTokens: 1, artifactId: 'a_1' });
+    const result = formatResult({ ...base, state: 'running', items: [text(long)], maxTokens: 1 });
     expect(result.fullText).toBeUndefined();
     expect(result.content).toHaveLength(2);
   });
 
   test('budget 0 leaves the warning and the name of the full text', () => {
-    expect(shown({ items: [text('abc')], maxTokens: 0, artifactId: 'a_1' })).toEqual([
+    expect(shown({ items: [text('abc')], maxTokens: 0 })).toEqual([
       'Warning: truncated output (original token count: 1)\nTotal output lines: 1\n\n...1 tokens truncated...',
-      '[Full output saved as a_1]',
+      saved('abc'),
     ]);
   });
 });

@@ -1,5 +1,15 @@
-import type { CellFailure, CellState, CellWarning, Dialect, MediaItem, OutputItem } from '#libs/core';
+import {
+  type CellFailure,
+  type CellState,
+  type CellWarning,
+  type Dialect,
+  type MediaItem,
+  type OutputItem,
+  artifactIdOf,
+} from '#libs/core';
+import { createHash } from 'node:crypto';
 import { applyBudget } from './budget.js';
+import { formatSize } from './sizes.js';
 import { encodeText } from './text-bytes.js';
 
 /** One block of MCP content, as a model reads it. */
@@ -27,15 +37,21 @@ export interface FormatInput {
   warnings?: readonly CellWarning[];
   /** Output budget, in estimated tokens. */
   maxTokens: number;
-  /** The id under which the full text will be kept if this answer is final and has to be cut. */
-  artifactId?: string;
+}
+
+/** The text of an answer before it was cut. */
+export interface FullText {
+  /** Made from the cell and the text: an answer that is given again names the same artifact. */
+  artifactId: string;
+  /** As `encodeText` gives it. */
+  bytes: Uint8Array;
 }
 
 /** An answer's content. */
 export interface FormattedResult {
   content: ContentBlock[];
-  /** The text before the cut, of a final answer that was cut, as `encodeText` gives it: to be kept under `artifactId`. */
-  fullText?: Uint8Array;
+  /** Of a final answer that was cut: to be kept under the id that the content names. */
+  fullText?: FullText;
 }
 
 /**
@@ -57,10 +73,17 @@ export function formatResult(input: FormatInput): FormattedResult {
     if (typeof piece !== 'string') content.push(...mediaBlocks(piece));
     else if (budgeted === undefined) content.push(textBlock(piece));
   }
-  if (budgeted === undefined || !final || input.artifactId === undefined) return { content };
-  content.push(textBlock(`[Full output saved as ${input.artifactId}]`));
+  if (budgeted === undefined || !final) return { content };
+  const fullText = fullTextOf(input.cellId, budgeted.full);
+  content.push(textBlock(`[Full output saved as ${fullText.artifactId}]`));
+  return { content, fullText };
+}
+
+function fullTextOf(cellId: string, text: string): FullText {
   // A plain array in memory of its own: that is what crosses threads unchanged.
-  return { content, fullText: Uint8Array.from(encodeText(budgeted.full)) };
+  const bytes = Uint8Array.from(encodeText(text));
+  const hash = createHash('sha256').update(bytes).digest('base64url');
+  return { artifactId: artifactIdOf(cellId, `output ${hash}`), bytes };
 }
 
 /** Texts and files in their order. */
@@ -97,7 +120,7 @@ function collectPieces({ dialect, items, failure, calls, warnings }: FormatInput
 function mediaBlocks({ kind, data, mimeType, artifactId }: MediaItem): ContentBlock[] {
   const block: ContentBlock = { type: kind, data, mimeType };
   if (kind === 'audio' || artifactId === undefined) return [block];
-  return [textBlock(`[Image saved as ${artifactId} (${mimeType}, ${base64Bytes(data)} B)]`), block];
+  return [textBlock(`[Image saved as ${artifactId} (${mimeType}, ${formatSize(base64Bytes(data))})]`), block];
 }
 
 /** Bytes of a file in base64 without whitespace. */

@@ -16,4 +16,12 @@ it('is UTF-8 for all that UTF-8 can hold, and three bytes for a lone surrogate',
     }),
   );
   expect(encodeText('a\ud800').toString('hex')).toBe('61eda080');
+  expect(encodeText('é😀\udfff€\ud83d').toString('hex')).toBe('c3a9f09f9880edbfbfe282aceda0bd');
+});
+
+it('costs no more memory than its bytes for a text of nothing but lone surrogates', () => {
+  const text = '\ud800'.repeat(16_777_216);
+  const before = process.memoryUsage().heapUsed;
+  expect(encodeText(text).length).toBe(3 * text.length);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 * 3 * text.length);
 });

@@ -1,21 +1,30 @@
 import { Buffer } from 'node:buffer';
+import { isHigh, isLow, isSurrogate } from './surrogates.js';
 
-const SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * UTF-8 bytes of a text in which lone surrogates keep three bytes of their own (as WTF-8 has it): plain UTF-8 would
- * replace them.
+ * replace them. Takes time and memory proportional to the text, whatever it is made of.
  */
 export function encodeText(text: string): Buffer {
-  if (!SURROGATE.test(text)) return Buffer.from(text, 'utf8');
-  const parts: Buffer[] = [];
-  for (const [char] of text.matchAll(/\p{Surrogate}|\P{Surrogate}+/gu)) {
-    const code = char.charCodeAt(0);
-    parts.push(
-      SURROGATE.test(char)
-        ? Buffer.from([0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)])
-        : Buffer.from(char, 'utf8'),
-    );
+  const bytes = Buffer.from(text, 'utf8');
+  if (LONE_SURROGATE.test(text)) restoreSurrogates(text, bytes);
+  return bytes;
+}
+
+/** The replacement of a lone surrogate is three bytes long as well, so all else is where it belongs. */
+function restoreSurrogates(text: string, bytes: Buffer): void {
+  for (let index = 0, at = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) at += 1;
+    else if (unit < 0x800) at += 2;
+    else if (isHigh(unit) && isLow(text.charCodeAt(index + 1))) {
+      index += 1;
+      at += 4;
+    } else {
+      if (isSurrogate(unit)) bytes.set([0xed, 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)], at);
+      at += 3;
+    }
   }
-  return Buffer.concat(parts);
 }

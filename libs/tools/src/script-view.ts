@@ -1,60 +1,36 @@
-import type { PutToolset, ToolSpec } from '#libs/contracts';
-import { toolIdentifier } from '#libs/script';
-import type { ViewBinding } from './view-document.js';
+import type { ToolSpec } from '#libs/contracts';
+import { PackedView, type ToolRecord } from '#libs/script';
 
-/** A tool that a script may call. */
-export interface ScriptTool extends ToolSpec {
+/** A tool that a script may call. Schemas are JSON texts, as threads take them. */
+export interface ScriptTool extends Omit<ToolSpec, 'inputSchema' | 'outputSchema'>, ToolRecord {
+  namespace?: string | undefined;
+  guidelines?: string[] | undefined;
   toolset: string;
-  /** The name in scripts. */
-  identifier: string;
   delivery: NonNullable<ToolSpec['delivery']>;
-  /** JSON texts, as threads take them. */
-  inputSchemaText: string;
-  outputSchemaText?: string;
 }
 
-/** The tools of one writer's scripts. */
-export interface ScriptView {
+/** The tools of one writer's scripts. Reading a tool costs the same for any number of them. */
+export class ScriptView {
   /** What the sandbox is given. */
-  readonly program: {
-    readonly tools: readonly { identifier: string; name: string; namespace?: string; description: string }[];
-  };
-  readonly byIdentifier: ReadonlyMap<string, ScriptTool>;
-}
+  readonly program: { readonly memory: SharedArrayBuffer };
+  readonly #packed: PackedView<ScriptTool>;
+  readonly #tools = new Map<string, ScriptTool>();
+  #positions: ReadonlyMap<string, number> | undefined;
 
-/** A binding and the toolset version that it names. */
-export interface BoundDocument {
-  binding: ViewBinding;
-  toolset: PutToolset;
-}
-
-/**
- * The callable tools of bindings that one writer sees; model-only tools are the model's own and are left out.
- * Identifiers are unique, for the view was checked when it was configured.
- */
-export function scriptView(bound: readonly BoundDocument[]): ScriptView {
-  const byIdentifier = new Map<string, ScriptTool>();
-  for (const { binding, toolset } of bound) {
-    for (const spec of toolset.tools) {
-      const exposure = binding.exposure ?? spec.exposure;
-      if (exposure === 'model-only' || spec.delivery === undefined) continue;
-      const identifier = toolIdentifier(spec);
-      byIdentifier.set(identifier, {
-        ...spec,
-        exposure,
-        delivery: spec.delivery,
-        toolset: binding.toolset,
-        identifier,
-        inputSchemaText: JSON.stringify(spec.inputSchema),
-        ...(spec.outputSchema && { outputSchemaText: JSON.stringify(spec.outputSchema) }),
-      });
-    }
+  /** `memory`: what `packView` of libs/script made of the writer's toolsets. */
+  constructor(memory: SharedArrayBuffer) {
+    this.program = { memory };
+    this.#packed = new PackedView(memory);
   }
-  const tools = [...byIdentifier.values()].map((tool) => ({
-    identifier: tool.identifier,
-    name: tool.name,
-    ...(tool.namespace === undefined ? {} : { namespace: tool.namespace }),
-    description: [tool.description, ...(tool.guidelines ?? [])].join('\n'),
-  }));
-  return { program: { tools }, byIdentifier };
+
+  /** The tool of an identifier: always the same object. */
+  find(identifier: string): ScriptTool | undefined {
+    this.#positions ??= new Map(this.#packed.names().tools.map((tool, position) => [tool.identifier, position]));
+    const known = this.#tools.get(identifier);
+    const position = this.#positions.get(identifier);
+    if (known !== undefined || position === undefined) return known;
+    const tool = this.#packed.tool(position);
+    this.#tools.set(identifier, tool);
+    return tool;
+  }
 }

@@ -1,5 +1,7 @@
 import type { PutToolset } from '#libs/contracts';
-import { describe, expect, it } from 'vitest';
+import { createOffload } from '#libs/offload';
+import { PackedView } from '#libs/script';
+import { afterAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from './canonical-json.js';
 import { ToolViews } from './tool-views.js';
 import { type ViewBinding, viewOf } from './view-document.js';
@@ -32,8 +34,13 @@ function storeOf(toolsets: Record<string, PutToolset>, bindings: ViewBinding[]) 
   };
 }
 
-const identifiers = async (views: ToolViews, hash: string, memberId: string | null) =>
-  (await views.find('t', hash, memberId)).program.tools.map(({ identifier }) => identifier);
+const offload = createOffload({ threads: 1 });
+afterAll(() => offload[Symbol.asyncDispose]());
+
+const namesOf = async (views: ToolViews, hash: string, memberId: string | null) =>
+  new PackedView((await views.find('t', hash, memberId)).program.memory).names();
+const identifiers = async (...given: Parameters<typeof namesOf>) =>
+  (await namesOf(...given)).tools.map(({ identifier }) => identifier);
 
 describe('viewOf', () => {
   it('has one hash for one content, and none for nothing', () => {
@@ -61,18 +68,32 @@ describe('ToolViews', () => {
       { toolset: 'kit', version: 1 },
       { toolset: 'own', version: 1, memberIds: ['ann'] },
     ]);
-    const views = new ToolViews(store);
+    const views = new ToolViews(store, offload);
     expect(await identifiers(views, store.hash, 'ann')).toEqual(['kit__my_tool', 'secret']);
     expect(await identifiers(views, store.hash, 'bob')).toEqual(['kit__my_tool']);
     expect(await identifiers(views, store.hash, null)).toEqual(['kit__my_tool']);
   });
 
-  it('describes tools as scripts see them', async () => {
+  it('finds a tool by its identifier', async () => {
     const store = storeOf(toolsets, [{ toolset: 'kit', version: 1 }]);
-    const { program, byIdentifier } = await new ToolViews(store).find('t', store.hash, null);
-    const names = { identifier: 'kit__my_tool', name: 'my-tool', namespace: 'kit' };
-    expect(program.tools).toEqual([{ ...names, description: 'my-tool.\nBe kind.' }]);
-    expect(byIdentifier.get('kit__my_tool')).toMatchObject({ toolset: 'kit', inputSchemaText: '{"type":"object"}' });
+    const view = await new ToolViews(store, offload).find('t', store.hash, null);
+    expect(view.find('kit__my_tool')).toMatchObject({
+      identifier: 'kit__my_tool',
+      name: 'my-tool',
+      namespace: 'kit',
+      toolset: 'kit',
+      guidelines: ['Be kind.'],
+      delivery: { kind: 'client' },
+      inputSchemaText: '{"type":"object"}',
+    });
+    expect(view.find('kit__my_tool')).toBe(view.find('kit__my_tool'));
+    expect(['my-tool', 'hidden', 'toString'].map((name) => view.find(name))).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('keeps the names of tools for the model alone', async () => {
+    const store = storeOf(toolsets, [{ toolset: 'kit', version: 1 }]);
+    const { modelOnly } = await namesOf(new ToolViews(store, offload), store.hash, null);
+    expect(modelOnly).toEqual([{ identifier: 'hidden', name: 'hidden' }]);
   });
 
   it('lets a binding change the exposure of all its tools', async () => {
@@ -80,12 +101,12 @@ describe('ToolViews', () => {
       { toolset: 'kit', version: 1, exposure: 'deferred' },
       { toolset: 'own', version: 1, exposure: 'model-only' },
     ]);
-    expect(await identifiers(new ToolViews(store), store.hash, null)).toEqual(['kit__my_tool', 'hidden']);
+    expect(await identifiers(new ToolViews(store, offload), store.hash, null)).toEqual(['kit__my_tool', 'hidden']);
   });
 
   it('reads once for many, and is one object for those who see the same', async () => {
     const store = storeOf(toolsets, [{ toolset: 'kit', version: 1 }]);
-    const views = new ToolViews(store);
+    const views = new ToolViews(store, offload);
     const all = await Promise.all(['ann', 'bob', null].map((member) => views.find('t', store.hash, member)));
     expect(new Set(all).size).toBe(1);
     expect(store.reads).toEqual(['view of t', 'kit@1']);
@@ -93,7 +114,7 @@ describe('ToolViews', () => {
 
   it('finds nothing of another tenant, and tries again after a failure', async () => {
     const store = storeOf(toolsets, [{ toolset: 'kit', version: 1 }]);
-    const views = new ToolViews(store);
+    const views = new ToolViews(store, offload);
     await expect(views.find('t2', store.hash, null)).rejects.toThrow('not there');
     await expect(views.find('t2', store.hash, null)).rejects.toThrow('not there');
     expect(store.reads).toEqual(['view of t2', 'view of t2']);

@@ -1,5 +1,5 @@
-import type { PutToolset } from '#libs/contracts';
-import { type ScriptView, scriptView } from './script-view.js';
+import type { BoundToolset } from '#libs/script';
+import { ScriptView } from './script-view.js';
 import { type ViewBinding, bindingsOf, visibleTo } from './view-document.js';
 
 /** Where views come from. All look-ups are by tenant. */
@@ -8,6 +8,11 @@ export interface ViewStore {
   readView(tenantId: string, hash: string): Promise<string | undefined>;
   /** A version of a toolset, as it was put. */
   readToolset(tenantId: string, name: string, version: number): Promise<string | undefined>;
+}
+
+/** Packs toolsets as `packView` of libs/script does, off the main thread when they are large. */
+export interface ViewPacker {
+  packView(toolsets: readonly BoundToolset[]): Promise<SharedArrayBuffer>;
 }
 
 /** Views kept at a time, of scripts and of conversations. A view may hold megabytes of schemas. */
@@ -19,11 +24,13 @@ const MAX_VIEWS = 32;
  */
 export class ToolViews {
   readonly #store: ViewStore;
+  readonly #packer: ViewPacker;
   readonly #bindings = new RecentPromises<ViewBinding[]>(MAX_VIEWS);
   readonly #views = new RecentPromises<ScriptView>(MAX_VIEWS);
 
-  constructor(store: ViewStore) {
+  constructor(store: ViewStore, packer: ViewPacker) {
     this.#store = store;
+    this.#packer = packer;
   }
 
   /** The tools that a member's scripts may call under a view. Rejects when what the view names is not there. */
@@ -37,12 +44,11 @@ export class ToolViews {
   }
 
   async #load(tenantId: string, bindings: readonly ViewBinding[]): Promise<ScriptView> {
-    const bound = bindings.map(async (binding) => {
-      const { toolset: name, version } = binding;
-      const text = await found(this.#store.readToolset(tenantId, name, version), `version ${version} of ${name}`);
-      return { binding, toolset: JSON.parse(text) as PutToolset };
+    const bound = bindings.map(async ({ toolset, version, exposure }) => {
+      const text = await found(this.#store.readToolset(tenantId, toolset, version), `version ${version} of ${toolset}`);
+      return { toolset, exposure, text };
     });
-    return scriptView(await Promise.all(bound));
+    return new ScriptView(await this.#packer.packView(await Promise.all(bound)));
   }
 }
 

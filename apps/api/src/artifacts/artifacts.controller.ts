@@ -1,9 +1,19 @@
 import { type GetArtifactQuery, conversationIdSchema, getArtifactQuerySchema } from '#libs/contracts';
-import { Controller, Get, Header, Param, Query, StreamableFile } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Readable } from 'node:stream';
 import { Operation } from '../http/operation.js';
 import { Tenant } from '../http/tenant.decorator.js';
 import { ArtifactsService } from './artifacts.service.js';
+
+/** Set once the file is found: a problem must not be cached. */
+const FILE_HEADERS = {
+  'cache-control': 'private, max-age=86400, immutable',
+  'x-content-type-options': 'nosniff',
+  // What a script made must not run as a page of this origin.
+  'content-security-policy': "default-src 'none'; sandbox",
+};
 
 /** Files that cells leave behind. */
 @ApiTags('cells')
@@ -12,10 +22,6 @@ export class ArtifactsController {
   constructor(private readonly artifacts: ArtifactsService) {}
 
   @Get()
-  @Header('cache-control', 'private, max-age=86400, immutable')
-  @Header('x-content-type-options', 'nosniff')
-  // What a script made must not run as a page of this origin.
-  @Header('content-security-policy', "default-src 'none'; sandbox")
   @Operation({
     id: 'getArtifact',
     summary: 'Read a file that a cell left behind: an image, or the full text of a cut result',
@@ -29,8 +35,14 @@ export class ArtifactsController {
     // Any id is taken: a malformed one is one that never existed.
     @Param('a') artifactId: string,
     @Query({ schema: getArtifactQuerySchema }) query: GetArtifactQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
-    const { mimeType, bytes } = await this.artifacts.read({ tenantId, conversationId }, artifactId, query.memberId);
-    return new StreamableFile(bytes, { type: mimeType, length: bytes.length, disposition: 'inline' });
+    const { mimeType, size, pieces } = await this.artifacts.read(
+      { tenantId, conversationId },
+      artifactId,
+      query.memberId,
+    );
+    void reply.headers(FILE_HEADERS);
+    return new StreamableFile(Readable.from(pieces()), { type: mimeType, length: size, disposition: 'inline' });
   }
 }

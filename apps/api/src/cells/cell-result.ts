@@ -1,5 +1,5 @@
 import type { CellResult } from '#libs/contracts';
-import { type OutputItem, artifactIdOf, shownCallState } from '#libs/core';
+import { type OutputItem, shownCallState } from '#libs/core';
 import type { ListedCall } from '#libs/persistence';
 import { type CallSummary, type Effective, type FormatInput, type FormattedResult, base64Bytes } from '#libs/script';
 import { toCallRow, toPendingCall } from './call-rows.js';
@@ -19,17 +19,11 @@ export function formatInput({ view, verdict, calls }: Observed, maxTokens: numbe
     calls: view.failure?.code === 'worker_lost' ? [] : calls.newest.map(toSummary),
     warnings: final ? view.warnings : [],
     maxTokens,
-    ...(final && { artifactId: fullTextId(view.cellId) }),
   };
 }
 
 function toSummary({ identifier, state }: ListedCall): CallSummary {
   return { identifier, state: shownCallState(state) };
-}
-
-/** The id of the full text of a cell's result. */
-export function fullTextId(cellId: string): string {
-  return artifactIdOf(cellId, 'output');
 }
 
 /** The body of an answer about a cell. */
@@ -51,7 +45,7 @@ export function toCellResult(
     pendingCalls: final ? [] : calls.open.map(toPendingCall),
     pendingApprovals: [],
     warnings: final ? view.warnings : [],
-    artifacts: artifactsOf(view.cellId, view.items.slice(0, verdict.items), formatted),
+    artifacts: artifactsOf(view.items.slice(0, verdict.items), formatted),
     calls: calls.newest.map(toCallRow),
     effective,
     timings: view.timings,
@@ -59,11 +53,7 @@ export function toCellResult(
 }
 
 /** The files that an answer shows or names, each once. */
-function artifactsOf(
-  cellId: string,
-  items: readonly OutputItem[],
-  { fullText }: FormattedResult,
-): CellResult['artifacts'] {
+function artifactsOf(items: readonly OutputItem[], { fullText }: FormattedResult): CellResult['artifacts'] {
   const artifacts = new Map<string, CellResult['artifacts'][number]>();
   for (const item of items) {
     if (item.kind !== 'image' || item.artifactId === undefined) continue;
@@ -71,7 +61,8 @@ function artifactsOf(
     artifacts.set(artifactId, { artifactId, kind: 'image', mimeType, bytes: base64Bytes(data) });
   }
   if (fullText === undefined) return [...artifacts.values()];
+  const { artifactId, bytes } = fullText;
   const mimeType = 'text/plain; charset=utf-8';
-  const output = { artifactId: fullTextId(cellId), kind: 'output', mimeType, bytes: fullText.length } as const;
+  const output = { artifactId, kind: 'output', mimeType, bytes: bytes.length } as const;
   return [...artifacts.values(), output];
 }

@@ -41,7 +41,7 @@ import {
 import type { Events } from '#libs/telemetry';
 import type { ConversationResolver } from '../conversations/conversation-resolver.js';
 import type { CellObserver, Observed } from './cell-observer.js';
-import { formatInput, fullTextId, toCellResult } from './cell-result.js';
+import { formatInput, toCellResult } from './cell-result.js';
 import type { CellStopper } from './cell-stopper.js';
 import type { CollectedMarks } from './collected-marks.js';
 import type { Observation } from './observations.js';
@@ -217,19 +217,14 @@ export class CellsService {
     try {
       const { observed, how } = await begin(observation);
       const formatted = await offload.formatResult(formatInput(observed, how.maxTokens));
-      if (formatted.fullText) await this.#keep(observation, observed, formatted.fullText);
+      // What was cut is kept whole before anybody is told where.
+      if (formatted.fullText) await keepOutput(this.parts.db, observed.view, formatted.fullText);
       const result = toCellResult(observed, formatted, how.effective);
       return { result, written: (flushed) => this.#written(observation, observed, flushed) };
     } catch (error) {
       observer.leave(observation);
       throw error;
     }
-  }
-
-  /** A final result that is cut is kept whole before anybody is told where. */
-  async #keep({ cellId, observer }: Observation, { view }: Observed, fullText: Uint8Array): Promise<void> {
-    const place = { tenantId: view.tenantId, cellId, observer };
-    await keepOutput(this.parts.db, place, fullTextId(cellId), fullText);
   }
 
   async #written(observation: Observation, { view, verdict, calls }: Observed, flushed: boolean): Promise<void> {

@@ -6,6 +6,7 @@ import type { SettledCall } from '../protocol.js';
 import type { ScriptState } from '../script-state.js';
 import type { Guest } from './guest.js';
 import { EngineAbortError } from './imports.js';
+import { answerInquiry, INQUIRY_BYTES } from './inquiries.js';
 import { ANSWER, KIND } from './kinds.js';
 import type { Outbox } from './outbox.js';
 import type { ToolView } from './tool-view.js';
@@ -53,17 +54,19 @@ export class CellCalls {
   receive(kind: number, payload: JSValueConstPointer): number | string | undefined {
     switch (kind) {
       case KIND.tool:
-        return this.view.find(this.name(payload));
+        return this.view.names.find(this.name(payload));
       case KIND.missingTool:
-        return JSON.stringify(this.view.describeMissing(this.name(payload)));
+        return JSON.stringify(this.view.names.describeMissing(this.name(payload)));
       case KIND.toolNames:
         return JSON.stringify(this.view.identifiers());
       case KIND.allTools:
-        return JSON.stringify(this.view.list());
+        return this.view.listJson();
       case KIND.bytes:
         return Buffer.byteLength(this.guest.textOf(payload, 3 * limits.argumentBytes) ?? '');
       case KIND.call:
         return this.call(payload);
+      case KIND.inquiry:
+        return this.inquiry(payload);
       default:
         throw new EngineAbortError(`a message of unknown kind ${kind}`);
     }
@@ -73,6 +76,11 @@ export class CellCalls {
   settle({ callId, result }: SettledCall): string | undefined {
     if (!this.open.delete(callId)) return undefined;
     return result.ok ? `${callId}:1${result.json}` : `${callId}:0${JSON.stringify(result.message)}`;
+  }
+
+  private inquiry(payload: JSValueConstPointer): string | undefined {
+    const message = this.guest.textOf(payload, INQUIRY_BYTES);
+    return message === undefined ? undefined : answerInquiry(message, this.view);
   }
 
   private call(payload: JSValueConstPointer): number | undefined {

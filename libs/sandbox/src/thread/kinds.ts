@@ -22,6 +22,8 @@ export const KIND = {
   /** Answered with the characters that were added, negative when they would be too many, or a text that says why not. */
   image: 15,
   audio: 16,
+  /** JSON of a helper's name, the kinds of its arguments, and the arguments; answered with the JSON of an Answer. */
+  inquiry: 17,
 } as const;
 
 /** Added to a kind when the payload is JSON of the text, because the text holds NUL or lone surrogates. */

@@ -12,8 +12,9 @@ import { BaseImage } from './image.js';
 import { EngineInstance } from './instance.js';
 import { Outbox } from './outbox.js';
 import { ToolViews } from './tool-view.js';
+import { testView } from '../../test/test-view.js';
 
-const view = shareView({ tools: [{ identifier: 'ask', name: 'ask', description: '' }] });
+const view = shareView(testView([{ name: 'ask' }]));
 const budget = { cpuMs: 5_000, stretchCpuMs: 100 };
 
 let image: BaseImage;

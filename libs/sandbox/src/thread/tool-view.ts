@@ -1,61 +1,128 @@
-import { Buffer } from 'node:buffer';
-import type { ProgramTool } from '../port.js';
+import { type NamespaceText, PackedView, toIdentifier, toolDescription } from '#libs/script';
 import type { SharedView } from '../views.js';
-import { nearestNames } from './nearest.js';
+import { modelOnlyHint, ToolNames } from './tool-names.js';
+import { ToolSearch } from './tool-search.js';
 
-interface Tables {
-  tools: readonly ProgramTool[];
-  /** Every name that works in scripts -> position. */
-  positions: ReadonlyMap<string, number>;
-  /** Raw names that several tools have -> their identifiers. */
-  ambiguous: ReadonlyMap<string, readonly string[]>;
+/** A tool as scripts see it listed. */
+export interface ListedTool {
+  /** The name in scripts. */
+  name: string;
+  /** Description, guidelines and declaration. */
+  description: string;
 }
 
-/** The tools that one view offers to scripts. Nothing is read before a script first asks. */
+/** Texts kept per view, in characters; beyond it they are made each time. */
+const KEPT_CHARS = 16_777_216;
+/** A longer list would not fit into the memory of any script. */
+const LIST_CHARS = 67_108_864;
+
+/** The tools that one view offers to scripts. Nothing is read before a script first asks, and texts when asked for. */
 export class ToolView {
-  private tables: Tables | undefined;
+  private readonly packed: PackedView | undefined;
+  private readonly descriptions = new Map<number, string>();
+  private describedChars = 0;
+  private read: { names: ToolNames; namespaces: readonly NamespaceText[] } | undefined;
+  private index: ToolSearch | undefined;
 
-  constructor(private readonly json: SharedArrayBuffer | undefined) {}
+  constructor(memory: SharedArrayBuffer | undefined) {
+    this.packed = memory && new PackedView(memory);
+  }
 
-  /** The position of the tool with that identifier, raw name (when it is unique) or `namespace.name`. */
-  find(name: string): number | undefined {
-    return this.read().positions.get(name);
+  get names(): ToolNames {
+    return this.parts.names;
   }
 
   /** The identifier at a position. */
   identifier(position: number): string | undefined {
-    return this.read().tools[position]?.identifier;
+    return this.names.tools[position]?.identifier;
   }
 
   /** All identifiers, in the view's order. */
   identifiers(): string[] {
-    return this.read().tools.map(({ identifier }) => identifier);
+    return this.names.tools.map(({ identifier }) => identifier);
   }
 
-  /** What `ALL_TOOLS` holds. */
-  list(): { name: string; description: string }[] {
-    return this.read().tools.map(({ identifier, description }) => ({ name: identifier, description }));
-  }
-
-  /** What to tell a script that reads a tool that is not there. */
-  describeMissing(name: string): string {
-    const { tools, ambiguous } = this.read();
-    const shown = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)
-      ? `tools.${name}`
-      : `tools[${JSON.stringify(name)}]`;
-    if (tools.length === 0) return `${shown} does not exist: this script has no tools.`;
-    const shared = ambiguous.get(name);
-    if (shared !== undefined) {
-      return `${shown} is not clear: ${shared.length} tools have that name. Use ${asChoice(shared.slice(0, 3))}.`;
+  /** The JSON of `ALL_TOOLS`; undefined when no script's memory could hold it. */
+  listJson(): string | undefined {
+    const parts: string[] = [];
+    let chars = 0;
+    for (const position of this.names.tools.keys()) {
+      const part = JSON.stringify(this.listed(position));
+      chars += part.length;
+      if (chars > LIST_CHARS) return undefined;
+      parts.push(part);
     }
-    const near = nearestNames(name, this.identifiers());
-    if (near.length === 0) return `${shown} does not exist. ALL_TOOLS lists the tools there are.`;
-    return `${shown} does not exist. Did you mean ${asChoice(near)}?`;
+    return `[${parts.join(',')}]`;
   }
 
-  private read(): Tables {
-    this.tables ??= readTables(this.json);
-    return this.tables;
+  /** What `describeTool` resolves to. */
+  describe(name: string): string | undefined {
+    const position = this.names.find(name);
+    if (position !== undefined) return this.description(position);
+    const modelOnly = this.names.findModelOnly(name);
+    return modelOnly && modelOnlyHint(modelOnly);
+  }
+
+  /** What `describeNamespace` resolves to; the name as it was given to the tools, or as identifiers have it. */
+  describeNamespace(name: string): (NamespaceText & { tools: ListedTool[] }) | undefined {
+    const namespace = this.findNamespace(name);
+    return namespace && { ...namespace, tools: this.positionsIn(namespace.name).map((at) => this.listed(at)) };
+  }
+
+  /**
+   * What `searchTools` resolves to: tools that scripts can call, the most relevant first. A query that is the name of a
+   * tool gives that first, also one of the model alone.
+   */
+  search(query: string, limit: number, within?: string): ListedTool[] {
+    const namespace = within === undefined ? undefined : (this.findNamespace(within)?.name ?? within);
+    const inside = namespace === undefined ? undefined : new Set(this.positionsIn(namespace));
+    const exact = this.names.find(query.trim());
+    const modelOnly = exact === undefined ? this.names.findModelOnly(query.trim()) : undefined;
+    this.index ??= new ToolSearch(this.names.tools.map((_tool, position) => this.record(position)));
+    const found = new Set(exact === undefined || inside?.has(exact) === false ? [] : [exact]);
+    for (const position of this.index.find(query, inside)) found.add(position);
+    const isShown = modelOnly !== undefined && (namespace === undefined || modelOnly.namespace === namespace);
+    const hints = isShown ? [{ name: modelOnly.identifier, description: modelOnlyHint(modelOnly) }] : [];
+    const ranked = [...found].slice(0, limit - hints.length);
+    return [...hints, ...ranked.map((position) => this.listed(position))];
+  }
+
+  private findNamespace(name: string): NamespaceText | undefined {
+    const { namespaces } = this.parts;
+    return (
+      namespaces.find((namespace) => namespace.name === name) ??
+      namespaces.find((namespace) => toIdentifier(namespace.name) === name)
+    );
+  }
+
+  private positionsIn(namespace: string): number[] {
+    return this.names.tools.flatMap((tool, position) => (tool.namespace === namespace ? [position] : []));
+  }
+
+  private listed(position: number): ListedTool {
+    return { name: this.identifier(position) ?? '', description: this.description(position) };
+  }
+
+  private description(position: number): string {
+    const known = this.descriptions.get(position);
+    if (known !== undefined) return known;
+    const text = toolDescription(this.record(position));
+    this.describedChars += text.length;
+    if (this.describedChars <= KEPT_CHARS) this.descriptions.set(position, text);
+    return text;
+  }
+
+  private record(position: number) {
+    if (this.packed === undefined) throw new RangeError(`there is no tool ${position}`);
+    return this.packed.tool(position);
+  }
+
+  private get parts(): { names: ToolNames; namespaces: readonly NamespaceText[] } {
+    if (this.read === undefined) {
+      const content = this.packed?.names() ?? { tools: [], modelOnly: [], namespaces: [] };
+      this.read = { names: new ToolNames(content), namespaces: content.namespaces };
+    }
+    return this.read;
   }
 }
 
@@ -66,7 +133,7 @@ export class ToolViews {
   /** The view, read at most once while it is among the last few. */
   get(shared: SharedView | null): ToolView {
     if (shared === null) return new ToolView(undefined);
-    const view = this.known.get(shared.id) ?? new ToolView(shared.json);
+    const view = this.known.get(shared.id) ?? new ToolView(shared.memory);
     this.known.delete(shared.id);
     this.known.set(shared.id, view);
     for (const id of this.known.keys()) if (this.known.size > KEPT_VIEWS) this.known.delete(id);
@@ -75,34 +142,3 @@ export class ToolViews {
 }
 
 const KEPT_VIEWS = 8;
-
-function readTables(json: SharedArrayBuffer | undefined): Tables {
-  const tools = json === undefined ? [] : (JSON.parse(Buffer.from(json).toString()) as ProgramTool[]);
-  const byName = new Map<string, number[]>();
-  const positions = new Map<string, number>();
-  for (const [position, { identifier, name, namespace }] of tools.entries()) {
-    positions.set(identifier, position);
-    for (const key of namespace === undefined ? [name] : [name, `${namespace}.${name}`]) {
-      const others = byName.get(key);
-      if (others === undefined) byName.set(key, [position]);
-      else others.push(position);
-    }
-  }
-  const ambiguous = new Map<string, string[]>();
-  for (const [name, found] of byName) {
-    const [first] = found;
-    if (positions.has(name)) continue;
-    if (found.length === 1 && first !== undefined) positions.set(name, first);
-    else
-      ambiguous.set(
-        name,
-        found.map((position) => tools[position]?.identifier ?? ''),
-      );
-  }
-  return { tools, positions, ambiguous };
-}
-
-function asChoice(identifiers: readonly string[]): string {
-  const names = identifiers.map((identifier) => `tools.${identifier}`);
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-}
