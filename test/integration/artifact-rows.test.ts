@@ -1,5 +1,5 @@
 import { artifactIdOf } from '#libs/core';
-import { keepOutput, readArtifact, spillOutput, spillStoppedOutput, stopCell } from '#libs/persistence';
+import { endCell, keepOutput, readArtifact, spillOutput, spillStoppedOutput, stopCell } from '#libs/persistence';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoreFixture } from './store-fixture.js';
 
@@ -27,12 +27,16 @@ describe('rows of artifacts', () => {
   };
 
   it('hold each image of a cell once, whether it was spilled or came with the end', async () => {
-    const claimed = await started();
-    const { cellId } = claimed;
+    const { cellId } = await started();
     const [one, two] = [image(cellId, 'one'), image(cellId, 'two')];
     await spillOutput(store.db, store.ref(cellId), { first: 0, items: [one, one] });
     expect(await keptOf(cellId)).toEqual(['image one']);
-    await store.end(claimed, [], [one, two]);
+    await endCell(store.db, store.ref(cellId), {
+      state: 'failed',
+      warnings: [],
+      cpuMs: 1,
+      output: { first: 2, items: [one, two] },
+    });
     expect(await keptOf(cellId)).toEqual(['image one', 'image two']);
   });
 

@@ -7,7 +7,7 @@ export interface Artifact {
   /** In bytes. */
   size: number;
   /** The file, in pieces that follow each other. Throws InternalError when the artifact is deleted meanwhile. */
-  pieces(): AsyncIterable<Buffer>;
+  pieces: () => AsyncIterable<Buffer>;
 }
 
 /**
