@@ -46,7 +46,11 @@ class Script {
 }
 
 /** Resolves when that many scripts sleep. */
-const asleep = (count: number): Promise<void> => expect.poll(() => pool.runner.stats().hibernated).toBe(count);
+const asleep = (count: number): Promise<void> =>
+  expect.poll(() => pool.runner.stats().hibernated, { timeout: 20_000 }).toBe(count);
+
+/** Resolves when another script has had the only thread, so that whoever waits sleeps. */
+const sendToSleep = async (): Promise<unknown> => pool.run('return 1');
 
 it('lets others run while scripts wait, and goes on in any order', async () => {
   pool = await TestPool.create(1);
@@ -105,7 +109,7 @@ it('runs the timers of sleeping scripts, in order', async () => {
     const order = []; const after = (ms) => new Promise((r) => setTimeout(() => { order.push(ms); r() }, ms));
     await Promise.all([after(300), after(200), after(250)]); return order`);
   await script.waits();
-  await asleep(1);
+  await sendToSleep();
   expect((await script.result).texts).toEqual(['[200,250,300]']);
 });
 
@@ -121,8 +125,8 @@ it('goes on with what came while the script left its thread', async () => {
 it('ends sleeping scripts at once: stopped, or late', async () => {
   pool = await TestPool.create(1);
   const stopped = await new Script("text('a'); await tools.ask()").waits();
-  const late = await new Script('await tools.ask()', { limits: { deadlineInMs: 300 } }).waits();
-  await asleep(2);
+  const late = await new Script('await tools.ask()', { limits: { deadlineInMs: 500 } }).waits();
+  await sendToSleep();
   stopped.running.stop('terminated');
   expect(await stopped.result).toMatchObject({ state: 'terminated', texts: ['a'], openCalls: [1] });
   expect(await late.result).toMatchObject({ state: 'failed', failure: { code: 'deadline' } });

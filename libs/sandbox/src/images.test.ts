@@ -65,7 +65,7 @@ describe('a script that is taken out of its pool', () => {
   it('is taken from its sleep as well, and is small', async () => {
     const [one, other] = [await newPool(), await newPool()];
     const script = await takenOut(one, 'return await tools.ask()', async () => {
-      await expect.poll(() => one.runner.stats().hibernated).toBe(1);
+      await expect.poll(() => one.runner.stats().hibernated, { timeout: 20_000 }).toBe(1);
     });
     expect((await packImage(script.image)).length).toBeLessThan(16 * 1024);
     expect(await goesOn(other, script)).toEqual(['1', 'completed']);
@@ -83,7 +83,7 @@ describe('a script that is taken out of its pool', () => {
       },
     });
     expect(result.state).toBe('completed');
-    await expect.poll(() => told).toEqual([undefined, undefined]);
+    await expect.poll(() => told, { timeout: 20_000 }).toEqual([undefined, undefined]);
   });
 
   it('takes a large heap along', async () => {

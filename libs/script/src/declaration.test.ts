@@ -141,8 +141,9 @@ describe('declaration', () => {
   const evil = fc.oneof(
     fc.constantFrom(
       '*/',
-      '\n} evil(): void; {',
-      '\u2028x',
+      'x\n} evil(): void; {',
+      'x\u2028y',
+      'x\ry',
       '`${1}`',
       '"',
       "'",

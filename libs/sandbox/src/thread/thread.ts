@@ -11,7 +11,6 @@ import { collectGarbage } from './garbage.js';
 import { checkRestore } from './self-check.js';
 import { Outbox } from './outbox.js';
 import { GuestShelf } from './shelf.js';
-import { ToolViews } from './tool-view.js';
 
 /** A thread without work for this long prepares a fresh guest: not at once, lest the next cell wait for it. */
 const IDLE_MS = 20;
@@ -61,7 +60,8 @@ export class SandboxThread {
   private current: Current | undefined;
   private readonly signals: Int32Array;
   private readonly journal: OutputJournal;
-  private readonly views = new ToolViews();
+  /** Loaded beside the first cell's way to here: it takes as long as the rest of a thread's start. */
+  private readonly views = import('./tool-view.js').then(({ ToolViews }) => new ToolViews());
   private idleTimer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -100,9 +100,10 @@ export class SandboxThread {
   private async enter(message: Extract<ToThread, { tenantId: string }>, dropAfter: boolean): Promise<ThreadCell> {
     const { cell, tenantId } = message;
     if (this.current !== undefined) throw new EngineAbortError('a second cell on one thread');
+    const view = (await this.views).get(message.view);
     const guest = await this.shelf.take(tenantId);
     const outbox = new Outbox(cell, this.journal, (told) => this.post(told));
-    const run = new ThreadCell(message, guest, this.signals, outbox, this.views.get(message.view));
+    const run = new ThreadCell(message, guest, this.signals, outbox, view);
     guest.engine.attach(run);
     this.current = { cell, tenantId, run, guest, dropAfter };
     return run;
