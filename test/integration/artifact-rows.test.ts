@@ -1,5 +1,5 @@
 import { artifactIdOf } from '#libs/core';
-import { keepOutput, readArtifact, spillOutput, spillStoppedOutput, stopCell } from '#libs/persistence';
+import { endCell, keepOutput, readArtifact, spillOutput, spillStoppedOutput, stopCell } from '#libs/persistence';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoreFixture } from './store-fixture.js';
 
@@ -27,12 +27,16 @@ describe('rows of artifacts', () => {
   };
 
   it('hold each image of a cell once, whether it was spilled or came with the end', async () => {
-    const claimed = await started();
-    const { cellId } = claimed;
+    const { cellId } = await started();
     const [one, two] = [image(cellId, 'one'), image(cellId, 'two')];
     await spillOutput(store.db, store.ref(cellId), { first: 0, items: [one, one] });
     expect(await keptOf(cellId)).toEqual(['image one']);
-    await store.end(claimed, [], [one, two]);
+    await endCell(store.db, store.ref(cellId), {
+      state: 'failed',
+      warnings: [],
+      cpuMs: 1,
+      output: { first: 2, items: [one, two] },
+    });
     expect(await keptOf(cellId)).toEqual(['image one', 'image two']);
   });
 
@@ -64,18 +68,21 @@ describe('rows of artifacts', () => {
     await store.end(claimed, [], [image(cellId, 'shown')]);
     const cell = { cellId, tenantId: store.owner.tenantId };
     const artifactId = artifactIdOf(cellId, 'output');
-    const keep = () => keepOutput(store.db, cell, { artifactId, bytes: Buffer.from('whole') });
+    const bytes = Buffer.alloc(1_500_000, 'whole ');
+    const keep = () => keepOutput(store.db, cell, { artifactId, bytes });
     await Promise.all(Array.from({ length: 8 }, keep));
     await keepOutput(store.db, { ...cell, tenantId: 't_other' }, { artifactId: 'a_other', bytes: Buffer.from('x') });
-    expect(await keptOf(cellId)).toEqual(['image shown', 'output whole']);
+    expect(await keptOf(cellId)).toEqual(['image shown', `output ${bytes.toString()}`]);
     expect(await readArtifact(store.db, { ...store.owner, epoch: store.owner.epoch + 1 }, artifactId)).toBeUndefined();
     const artifact = await readArtifact(store.db, store.owner, artifactId);
-    expect(artifact).toMatchObject({ mimeType: 'text/plain; charset=utf-8', size: 5 });
+    expect(artifact).toMatchObject({ mimeType: 'text/plain; charset=utf-8', size: 1_500_000 });
     await store.db.query({ name: 'delete-cell', text: 'DELETE FROM cells WHERE id = $1' }, [cellId]);
     expect(await keptOf(cellId)).toEqual([]);
     // Whoever was reading it is told, instead of getting a shorter file.
+    const pieces: Buffer[] = [];
     await expect(async () => {
-      for await (const piece of artifact?.pieces() ?? []) expect(piece).toBeUndefined();
+      for await (const piece of artifact?.pieces() ?? []) pieces.push(piece);
     }).rejects.toThrow('deleted');
+    expect(Buffer.concat(pieces).equals(bytes.subarray(0, 1_048_576))).toBe(true);
   });
 });

@@ -107,7 +107,7 @@ describe('an image', () => {
     const other = await cluster.tenant();
     await other.ok('PUT', `/v1/conversations/${room.id}`, { kind: 'room' });
     const missing = await read(room.path, 'a_0000000000000000', { query: mine });
-    expect(missing.headers.get('cache-control')).not.toContain('max-age');
+    expect(missing.headers.has('cache-control')).toBe(false);
     const never = await problemOf(missing);
     expect(never).toMatchObject(NOT_FOUND);
     for (const response of [
@@ -146,13 +146,13 @@ describe('the full text of a cut result', () => {
   });
 
   it('is read in pieces, and made of whatever the script wrote', async () => {
-    const result = await conversation.exec(`text('\\ud800'.repeat(3000000)); text('é'.repeat(100000))`);
+    const result = await conversation.exec(`text('\\ud800'.repeat(1500000)); text('é'.repeat(100000))`);
     expect(result.state).toBe('completed');
     const { artifactId, bytes } = only(result);
     const file = Buffer.from(await (await read(conversation.path, artifactId)).arrayBuffer());
     expect(file.length).toBe(bytes);
     expect(
-      file.equals(Buffer.concat([Buffer.alloc(9_000_000, 'eda080', 'hex'), Buffer.from(`\n${'é'.repeat(1e5)}`)])),
+      file.equals(Buffer.concat([Buffer.alloc(4_500_000, 'eda080', 'hex'), Buffer.from(`\n${'é'.repeat(1e5)}`)])),
     ).toBe(true);
   });
 

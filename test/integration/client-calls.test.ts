@@ -133,14 +133,13 @@ describe('client calls over two API processes and two workers', () => {
       const ids = idsOf(cell);
       expect(ids.length).toBeLessThanOrEqual(32);
       answered += ids.length;
-      const results = ids.map((callId) => ({ callId, result: said('x') }));
-      const observe = { cell_id: cell.cellId };
-      const next =
-        ids.length > 0
-          ? (await post(tenant.at(cluster.api(answered % 2)), conversation.path, results, { observe })).cell
-          : await conversation.wait(cell.cellId);
-      if (!next) throw new Error('nothing was observed');
-      cell = next;
+      if (ids.length > 0) {
+        const results = ids.map((callId) => ({ callId, result: said('x') }));
+        await post(tenant.at(cluster.api(answered % 2)), conversation.path, results);
+      }
+      // On a busy machine the last answer may not be marked yet: its place is taken for a moment.
+      const { cellId } = cell;
+      cell = await eventually(() => conversation.wait(cellId).catch(() => undefined));
     }
     expect(textsOf(cell)).toEqual(['600']);
     expect(answered).toBe(300);

@@ -7,7 +7,7 @@ export interface Artifact {
   /** In bytes. */
   size: number;
   /** The file, in pieces that follow each other. Throws InternalError when the artifact is deleted meanwhile. */
-  pieces(): AsyncIterable<Buffer>;
+  pieces: () => AsyncIterable<Buffer>;
 }
 
 /**
@@ -61,26 +61,34 @@ const PIECE_BYTES = 1_048_576;
 
 const ownedBy = `id = $1 AND tenant_id = $2 AND conversation_id = $3 AND epoch = $4 AND writer = $5`;
 
+const piece = (at: number, bytes: number): string =>
+  `substring(bytes FROM $${at}::int + 1 FOR $${bytes}::int) AS piece`;
+
 const read = {
   name: 'artifact-read',
-  text: `SELECT mime_type, octet_length(bytes) AS size FROM artifacts WHERE ${ownedBy}`,
+  text: `SELECT mime_type, octet_length(bytes) AS size, ${piece(6, 7)} FROM artifacts WHERE ${ownedBy}`,
 };
 
-const readPiece = {
-  name: 'artifact-read-piece',
-  text: `SELECT substring(bytes FROM $6::int + 1 FOR $7::int) AS piece FROM artifacts WHERE ${ownedBy}`,
+const readFurther = {
+  name: 'artifact-read-further',
+  text: `SELECT ${piece(6, 7)} FROM artifacts WHERE ${ownedBy}`,
 };
 
-/** An artifact of this owner; undefined when there is none. */
+/** An artifact of this owner, with its first piece; undefined when there is none. */
 export async function readArtifact(db: Database, owner: Owner, artifactId: string): Promise<Artifact | undefined> {
   const scope = [artifactId, owner.tenantId, owner.conversationId, owner.epoch, owner.writer];
-  const [row] = await db.query<{ mime_type: string; size: number }>(read, scope);
-  return row && { mimeType: row.mime_type, size: row.size, pieces: () => piecesOf(db, scope, row.size) };
+  const [row] = await db.query<{ mime_type: string; size: number; piece: Buffer }>(read, [...scope, 0, PIECE_BYTES]);
+  return row && { mimeType: row.mime_type, size: row.size, pieces: () => piecesOf(db, scope, row) };
 }
 
-async function* piecesOf(db: Database, scope: readonly unknown[], size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < size; at += PIECE_BYTES) {
-    const [row] = await db.query<{ piece: Buffer }>(readPiece, [...scope, at, PIECE_BYTES]);
+async function* piecesOf(
+  db: Database,
+  scope: readonly unknown[],
+  first: { size: number; piece: Buffer },
+): AsyncGenerator<Buffer> {
+  yield first.piece;
+  for (let at = PIECE_BYTES; at < first.size; at += PIECE_BYTES) {
+    const [row] = await db.query<{ piece: Buffer }>(readFurther, [...scope, at, PIECE_BYTES]);
     if (!row) throw new InternalError('An artifact was deleted while it was read.');
     yield row.piece;
   }

@@ -20,7 +20,7 @@ it('is UTF-8 for all that UTF-8 can hold, and three bytes for a lone surrogate',
 });
 
 it('costs no more memory than its bytes for a text of nothing but lone surrogates', () => {
-  const text = '\ud800'.repeat(16_777_216);
+  const text = '\ud800'.repeat(4_194_304);
   const before = process.memoryUsage().heapUsed;
   expect(encodeText(text).length).toBe(3 * text.length);
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 * 3 * text.length);

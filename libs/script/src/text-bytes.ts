@@ -23,7 +23,11 @@ function restoreSurrogates(text: string, bytes: Buffer): void {
       index += 1;
       at += 4;
     } else {
-      if (isSurrogate(unit)) bytes.set([0xed, 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)], at);
+      if (isSurrogate(unit)) {
+        bytes[at] = 0xed;
+        bytes[at + 1] = 0x80 | ((unit >> 6) & 0x3f);
+        bytes[at + 2] = 0x80 | (unit & 0x3f);
+      }
       at += 3;
     }
   }

@@ -37,12 +37,9 @@ export class ArtifactsController {
     @Query({ schema: getArtifactQuerySchema }) query: GetArtifactQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
-    const { mimeType, size, pieces } = await this.artifacts.read(
-      { tenantId, conversationId },
-      artifactId,
-      query.memberId,
-    );
+    const file = await this.artifacts.read({ tenantId, conversationId }, artifactId, query.memberId);
     void reply.headers(FILE_HEADERS);
-    return new StreamableFile(Readable.from(pieces()), { type: mimeType, length: size, disposition: 'inline' });
+    const { mimeType: type, size: length } = file;
+    return new StreamableFile(Readable.from(file.pieces()), { type, length, disposition: 'inline' });
   }
 }
