@@ -1,6 +1,5 @@
 import { Database } from '#libs/persistence';
 import { readFileSync, readdirSync } from 'node:fs';
-import { Redis } from 'ioredis';
 import { type Cluster, eventually } from '../../libs/testing/src/index.js';
 
 /** What a cluster of one API and one worker holds while no cell is under way. */
@@ -40,22 +39,16 @@ async function slotsOf(cluster: Cluster): Promise<Record<string, number>> {
   return Object.fromEntries([...lines].map(([, state = '', count]) => [state, Number(count)]));
 }
 
-/** Keys that belong to single cells go with their jobs. */
+/** The keys in Redis once none comes or goes: those of a job go with it. */
 async function keysOf(cluster: Cluster): Promise<string[]> {
-  const redis = new Redis(cluster.redisUrl);
-  try {
-    // What is only there for a moment, such as the lock of a job, is waited for.
-    let keys = await redis.keys(`*${cluster.redisPrefix}*`);
-    await eventually(async () => {
-      const again = await redis.keys(`*${cluster.redisPrefix}*`);
-      const isSteady = again.length === keys.length;
-      keys = again;
-      return isSteady;
-    });
-    return keys.sort();
-  } finally {
-    redis.disconnect();
-  }
+  let keys = await cluster.redisKeys();
+  await eventually(async () => {
+    const again = await cluster.redisKeys();
+    const isSteady = again.join() === keys.join();
+    keys = again;
+    return isSteady;
+  });
+  return keys;
 }
 
 async function unfinishedIn(cluster: Cluster): Promise<{ cells: number; calls: number }> {

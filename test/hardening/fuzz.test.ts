@@ -127,7 +127,7 @@ it(
       const files = input.items.flatMap((one) => ('data' in one ? [[one.kind, one.data]] : []));
       expect(content.flatMap((block) => (block.type === 'text' ? [] : [[block.type, block.data]]))).toEqual(files);
       const texts = content.slice(1).flatMap((block) => (block.type === 'text' ? [block.text] : []));
-      const isCut = texts[0]?.startsWith('Warning: truncated output (original token count: ') === true;
+      const isCut = texts[0]?.startsWith('Warning: truncated output (original token count: ') ?? false;
       seen[isCut ? 'cut' : 'whole'] += 1;
       // Head and tail together are at most four bytes per token; the rest is what says that it was cut.
       if (isCut) expect(Buffer.byteLength(texts.join('\n'))).toBeLessThan(input.maxTokens * 4 + 200);

@@ -114,12 +114,24 @@ export class Cluster implements AsyncDisposable {
     return new CellarClient(url, key);
   }
 
+  /** The names of all that this cluster has in Redis, sorted. */
+  redisKeys(): Promise<string[]> {
+    return this.#withRedis(async (redis) => (await redis.keys(`{${this.redisPrefix}}*`)).sort());
+  }
+
   /** Takes all that this cluster has in Redis away. */
   async emptyRedis(): Promise<void> {
+    const keys = await this.redisKeys();
+    if (keys.length > 0) await this.#withRedis((redis) => redis.del(keys));
+  }
+
+  async #withRedis<Result>(use: (redis: Redis) => Promise<Result>): Promise<Result> {
     const redis = new Redis(this.redisUrl);
-    const keys = await redis.keys(`{${this.redisPrefix}}*`);
-    if (keys.length > 0) await redis.del(keys);
-    redis.disconnect();
+    try {
+      return await use(redis);
+    } finally {
+      redis.disconnect();
+    }
   }
 
   /** All that the processes have logged. */
