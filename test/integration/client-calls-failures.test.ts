@@ -13,6 +13,13 @@ import {
 
 const tools = [clientTool('ask'), clientTool('other')];
 
+/** Makes statements of a kind take a second before they do anything. */
+async function makeSlow(db: Database, statements: string): Promise<void> {
+  const body = `'BEGIN PERFORM pg_sleep(1); RETURN NULL; END'`;
+  await db.query({ name: 'slowly', text: `CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS ${body}` }, []);
+  await db.query({ name: 'slow', text: `CREATE TRIGGER slow ${statements} EXECUTE FUNCTION slowly()` }, []);
+}
+
 it('a call told by a process that was killed is answered at another one, and at one started since', async () => {
   await using cluster = await Cluster.start({ apis: 2 });
   const tenant = await cluster.tenant();
@@ -83,12 +90,7 @@ it('a slow Postgres: a call that comes while answers are asked for others is mad
   // The worker's threads have started when it is measured.
   await answerAll(conversation, await conversation.exec('await tools.ask({})'), () => saying('warm'));
   await using db = new Database({ url: cluster.databaseUrl, poolSize: 1, applicationName: 'test' });
-  for (const [at, text] of [
-    `CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NEW; END'`,
-    'CREATE TRIGGER slow BEFORE INSERT OR UPDATE OF asked ON calls FOR EACH ROW EXECUTE FUNCTION slowly()',
-  ].entries()) {
-    await db.query({ name: `slow-${at}`, text }, []);
-  }
+  await makeSlow(db, 'BEFORE INSERT OR UPDATE OF asked ON calls');
   // The first call is written while the script computes; the other comes while an answer is asked for the first.
   const cell = await conversation.exec(
     `const first = tools.ask({}); for (const until = Date.now() + 700; Date.now() < until; );
@@ -96,4 +98,15 @@ it('a slow Postgres: a call that comes while answers are asked for others is mad
   );
   const last = (await answerAll(conversation, cell, () => saying('yes'))).at(-1);
   expect(last && textsOf(last)).toEqual(['["yes","yes"]']);
+});
+
+it('a slow Postgres: results posted before an answer was marked as given are followed by the end', async () => {
+  await using cluster = await Cluster.start();
+  const conversation = await conversationWith(await cluster.tenant(), tools);
+  await using db = new Database({ url: cluster.databaseUrl, poolSize: 1, applicationName: 'test' });
+  await makeSlow(db, 'BEFORE UPDATE OF collected ON cells');
+  const cell = await conversation.exec('return await tools.ask({})');
+  const last = (await answerAll(conversation, cell, () => saying('yes'))).at(-1);
+  expect(last?.state).toBe('completed');
+  expect(last && textsOf(last)).toEqual(['yes']);
 });

@@ -116,9 +116,10 @@ export class CellsService {
   }
 
   #observeFurther(owner: Owner, args: ObserveArguments, caller: Caller): Promise<Answer> {
-    const { observer, maxima } = this.parts;
+    const { observer, marks, maxima } = this.parts;
     const how = effectiveWait(waitArguments(args), waitDefaults, maxima);
     return this.#observing(args.cell_id, async (observation) => {
+      await marks.written(args.cell_id);
       await observer.take(owner, observation, how.yieldTimeMs);
       const observed = await observer.observe(owner, observation, how.yieldTimeMs, caller.disconnected);
       return { observed, how: forDialect(how, args, observed) };

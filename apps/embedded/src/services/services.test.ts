@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type Socket, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -50,12 +50,14 @@ test('Postgres starts on its old data, and stops in good order', async () => {
 
 test('a server that cannot start says where the reason is', async () => {
   const path = folder();
-  const taken = createServer();
+  const asking: Socket[] = [];
+  const taken = createServer((socket) => asking.push(socket));
   const port = await freePort();
   taken.listen(port, '127.0.0.1');
   await once(taken, 'listening');
   onTestFinished(() => {
     taken.close();
+    for (const socket of asking) socket.destroy();
   });
   const start = startRedis({ program, dataDir: join(path, 'r'), logFile: join(path, 'r.log'), password: 'x', port });
   await expect(start).rejects.toThrow(`Redis did not start. The reason is at the end of ${join(path, 'r.log')}.`);
