@@ -166,14 +166,16 @@ export class CellCalls implements Disposable {
 
   async #writeBatch(): Promise<void> {
     const { db, ref, persist, mayAct, spill, made, isIdle, ended, lost } = this.#parts;
-    await mayAct();
     if (!ended()) await spill();
     const told = ended();
     const asked = isIdle() && this.#checking === 0;
     const batch = this.#unwritten;
     this.#unwritten = [];
     const calls = batch.map(({ call }) => call);
-    const row = await persist(() => insertCalls(db, ref, calls, { told, asked }));
+    const row = await persist(async () => {
+      await mayAct();
+      return insertCalls(db, ref, calls, { told, asked });
+    });
     if (!row) return lost();
     this.#anyMade = true;
     for (const { call, tool } of batch) this.#await(call, tool);
