@@ -23,9 +23,12 @@ export class HealthServer implements AsyncDisposable {
 
   static async start({ host, port }: WorkerConfig, parts: HealthParts): Promise<HealthServer> {
     registerGauge('sandbox_threads', 'Script threads by what they are doing', () => {
-      const { threads: _all, ...states } = parts.sandbox.stats();
+      const { threads: _all, hibernatedBytes: _bytes, ...states } = parts.sandbox.stats();
       return Object.entries(states).map(([state, value]) => ({ value, attributes: { state } }));
     });
+    registerGauge('sandbox_hibernated_bytes', 'Memory of the scripts that wait without a thread', () => [
+      { value: parts.sandbox.stats().hibernatedBytes },
+    ]);
     if (port === undefined) return new HealthServer(undefined);
     const server = createServer((request, response) => void answer(parts, request, response));
     server.listen(port, host);
