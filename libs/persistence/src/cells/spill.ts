@@ -15,14 +15,15 @@ export interface OutputChunk {
   items: readonly OutputItem[];
 }
 
-const spill = {
-  name: 'cell-spill',
+/**
+ * A statement that changes a cell's row by `change` (parameter 7 is its own) and, if the row was this stretch's to
+ * change, writes the output that has come with its images. Gives the observer.
+ */
+const spilling = (name: string, change: string) => ({
+  name,
   text: `
     WITH c AS (
-      UPDATE cells SET spilled = $4::int + $5::int, spilled_for = observer,
-        boundary = CASE WHEN boundary IS NULL AND (NOT observed OR (observer IS NOT NULL AND observer_until > now()))
-                   THEN $7::int ELSE boundary END
-      WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'running'
+      UPDATE cells SET spilled = $4::int + $5::int, ${change}
       RETURNING ${ownerColumns}, observer
     ), o AS (
       INSERT INTO cell_output (tenant_id, cell_id, first, count, items)
@@ -30,62 +31,63 @@ const spill = {
     ), a AS (${keepImages('c', 8)}
     )
     SELECT observer FROM c`,
-};
+});
 
-/**
- * Writes output of a running cell for its observer, with the boundary it reached if there is one (kept for the present
- * observer, or for the first there will be). Undefined when the cell no longer runs here: the guest must be stopped.
- */
-export async function spillOutput(
+const ofStretch = `id = $1 AND stretch = $2 AND worker_id = $3`;
+
+const spill = spilling(
+  'cell-spill',
+  `spilled_for = observer,
+        boundary = CASE WHEN boundary IS NULL AND (NOT observed OR (observer IS NOT NULL AND observer_until > now()))
+                   THEN $7::int ELSE boundary END
+      WHERE ${ofStretch} AND state = 'running'`,
+);
+
+const spillStopped = spilling(
+  'cell-spill-stopped',
+  `complete = true, cpu_ms = $7 WHERE ${ofStretch} AND state = 'terminated' AND NOT complete`,
+);
+
+/** Undefined: the row was not this stretch's to change. */
+async function write(
   db: Database,
+  statement: typeof spill,
   ref: StretchRef,
   chunk: OutputChunk,
-  boundary?: number,
+  own: number | null,
 ): Promise<{ observer: string | null } | undefined> {
-  const [row] = await db.query<{ observer: string | null }>(spill, [
+  const [row] = await db.query<{ observer: string | null }>(statement, [
     ref.cellId,
     ref.stretch,
     ref.workerId,
     chunk.first,
     chunk.items.length,
     JSON.stringify(chunk.items),
-    boundary ?? null,
+    own,
     ...imageParameters(chunk.items),
   ]);
   return row;
 }
 
-const spillStopped = {
-  name: 'cell-spill-stopped',
-  text: `
-    WITH c AS (
-      UPDATE cells SET spilled = $4::int + $5::int, complete = true, cpu_ms = $7
-      WHERE id = $1 AND stretch = $2 AND worker_id = $3 AND state = 'terminated' AND NOT complete
-      RETURNING ${ownerColumns}, observer
-    ), o AS (
-      INSERT INTO cell_output (tenant_id, cell_id, first, count, items)
-      SELECT tenant_id, id, $4, $5, $6 FROM c WHERE $5::int > 0
-    ), a AS (${keepImages('c', 8)}
-    )
-    SELECT observer FROM c`,
-};
+/**
+ * Writes output of a running cell for its observer, with the boundary it reached if there is one (kept for the present
+ * observer, or for the first there will be). Undefined when the cell no longer runs here: the guest must be stopped.
+ */
+export function spillOutput(
+  db: Database,
+  ref: StretchRef,
+  chunk: OutputChunk,
+  boundary?: number,
+): Promise<{ observer: string | null } | undefined> {
+  return write(db, spill, ref, chunk, boundary ?? null);
+}
 
 /** Adds what a stopped script had written before the stop, and says that no more can come. */
-export async function spillStoppedOutput(
+export function spillStoppedOutput(
   db: Database,
   ref: StretchRef,
   chunk: OutputChunk,
   cpuMs: number,
 ): Promise<{ observer: string | null } | undefined> {
-  const [row] = await db.query<{ observer: string | null }>(spillStopped, [
-    ref.cellId,
-    ref.stretch,
-    ref.workerId,
-    chunk.first,
-    chunk.items.length,
-    JSON.stringify(chunk.items),
-    cpuMs,
-    ...imageParameters(chunk.items),
-  ]);
-  return row;
+  return write(db, spillStopped, ref, chunk, cpuMs);
 }
