@@ -37,8 +37,6 @@ export interface CellCallsParts {
   spill: () => Promise<void>;
   /** Calls are on disk: the observer may be told. */
   made: (observer: string | null) => void;
-  /** Whether the script has nothing to run but what its calls come to: only then an answer asks for their results. */
-  isIdle: () => boolean;
   /** Whether the script has ended: its calls were made, and nobody needs to run them. */
   ended: () => boolean;
   /** The cell no longer runs here. */
@@ -66,6 +64,8 @@ export class CellCalls implements Disposable {
   #unwritten: { call: NewCall; tool: ScriptTool }[] = [];
   #writing: Promise<void> | undefined;
   #anyMade = false;
+  /** Whether the script has nothing to run but what its calls come to: only then an answer asks for their results. */
+  #isIdle = false;
   /** Whether there are calls that no answer asks for, because the script was busy when they were made. */
   #unasked = false;
   /** Calls whose arguments are being checked: an answer that asks for some of a fan-out would cost a round more. */
@@ -88,6 +88,7 @@ export class CellCalls implements Disposable {
 
   /** The script calls a tool. */
   begin(call: ProgramCall): void {
+    this.#isIdle = false;
     const tool = this.#parts.view?.find(call.identifier);
     const refusal = tool ? refusalOf(tool) : `tools.${call.identifier} does not exist.`;
     if (!tool || refusal !== undefined) return this.#reject(call.callId, refusal ?? '');
@@ -110,6 +111,7 @@ export class CellCalls implements Disposable {
 
   /** The script has nothing to run: answers are to ask for the results of its calls. */
   idle(): void {
+    this.#isIdle = true;
     if (this.#unasked && this.#writing === undefined && this.#checking === 0) this.#track(this.#ask());
   }
 
@@ -155,7 +157,7 @@ export class CellCalls implements Disposable {
       // A call that comes while answers are asked for waits for this writing as well.
       do {
         while (this.#unwritten.length > 0) await this.#writeBatch();
-        if (this.#unasked && this.#parts.isIdle() && this.#checking === 0) await this.#ask();
+        if (this.#unasked && this.#isIdle && this.#checking === 0) await this.#ask();
       } while (this.#unwritten.length > 0);
     } finally {
       // Whoever is left waits for this writing, and is refused with it.
@@ -165,10 +167,10 @@ export class CellCalls implements Disposable {
   }
 
   async #writeBatch(): Promise<void> {
-    const { db, ref, persist, mayAct, spill, made, isIdle, ended, lost } = this.#parts;
+    const { db, ref, persist, mayAct, spill, made, ended, lost } = this.#parts;
     if (!ended()) await spill();
     const told = ended();
-    const asked = isIdle() && this.#checking === 0;
+    const asked = this.#isIdle && this.#checking === 0;
     const batch = this.#unwritten;
     this.#unwritten = [];
     const calls = batch.map(({ call }) => call);
@@ -223,15 +225,15 @@ export class CellCalls implements Disposable {
   }
 
   async #resolve({ number, tool }: OpenCall, { state, result }: EndedCall): Promise<void> {
-    const { offload, settle, events, ref } = this.#parts;
+    const { offload, events, ref } = this.#parts;
     const { identifier, outputSchemaText: outputSchema, timeoutMs = TIMEOUT_MS } = tool;
     const late = `tools.${identifier} was not answered within ${timeoutMs} ms. Whether it took effect is not known.`;
     try {
-      if (state === 'expired' || result === null) settle(number, { ok: false, message: late });
-      else settle(number, await offload.callValue({ identifier, outputSchema, result }));
+      if (state === 'expired' || result === null) this.#settle(number, { ok: false, message: late });
+      else this.#settle(number, await offload.callValue({ identifier, outputSchema, result }));
     } catch (cause) {
       events.faulted('the result of a tool call was not read', cause, { cellId: ref.cellId });
-      settle(number, { ok: false, message: `The result of tools.${identifier} could not be read.` });
+      this.#settle(number, { ok: false, message: `The result of tools.${identifier} could not be read.` });
     }
     this.#next(tool);
   }
@@ -242,7 +244,12 @@ export class CellCalls implements Disposable {
   }
 
   #reject(number: number, message: string): void {
-    this.#parts.settle(number, { ok: false, message });
+    this.#settle(number, { ok: false, message });
+  }
+
+  #settle(number: number, result: CallResult): void {
+    this.#isIdle = false;
+    this.#parts.settle(number, result);
   }
 
   /** Lets the next call of a sequential tool begin. */

@@ -60,7 +60,7 @@ export class CellRun {
   #calls: CellCalls | undefined;
   #stopReason: StopReason | undefined;
   #abandoned = false;
-  #isIdle = false;
+  #claimedAt = 0;
   #ended = false;
 
   constructor(parts: CellRunParts, job: CellJob) {
@@ -125,14 +125,13 @@ export class CellRun {
   }
 
   async #run(slot: Slot): Promise<void> {
-    const startedAt = performance.now();
     const facts = await this.#start(slot);
     if (facts) {
       const attributes = { 'cellar.cell_id': this.cellId };
       const outcome = await withSpan('cell.run', { attributes }, async () => (await this.#guest?.outcome) ?? notRun);
       this.#ended = true;
       this.#output[Symbol.dispose]();
-      const wallMs = facts.queuedMs + performance.now() - startedAt;
+      const wallMs = facts.queuedMs + performance.now() - this.#claimedAt;
       this.#leave();
       // Calls that nobody awaited are cancelled by the end, but they were made.
       await this.#calls?.drained();
@@ -149,6 +148,7 @@ export class CellRun {
     const attributes = { 'cellar.cell_id': this.cellId };
     const claimed = await withSpan('cell.claim', { attributes }, () => claimCell(db, this.#ref));
     if (!claimed) return undefined;
+    this.#claimedAt = performance.now();
     // While the script runs, its source and values are in its own memory.
     const { source, values, ...facts } = claimed;
     const { tenantId } = facts.owner;
@@ -185,13 +185,9 @@ export class CellRun {
       {
         output: (items) => this.#output.push(items),
         boundary: (items) => void this.#output.spill(items),
-        call: (call) => {
-          this.#isIdle = false;
-          calls.begin(call);
-        },
+        call: (call) => calls.begin(call),
         note: () => undefined,
         waiting: () => {
-          this.#isIdle = true;
           calls.idle();
           this.#leave();
         },
@@ -218,13 +214,9 @@ export class CellRun {
       view,
       persist: (write) => this.#persist(write),
       mayAct: () => this.#parts.lease.mayAct(() => this.#abandoned),
-      settle: (number, result) => {
-        this.#isIdle = false;
-        this.#guest?.settle(number, result);
-      },
+      settle: (number, result) => this.#guest?.settle(number, result),
       spill: () => this.#output.spillIfAny(),
       made: (observer) => this.#output.ring(observer),
-      isIdle: () => this.#isIdle,
       ended: () => this.#ended,
       lost: () => this.stop('terminated'),
       look: () => void this.lookAtCalls(),
