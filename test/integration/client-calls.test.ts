@@ -4,23 +4,16 @@ import {
   type CellarClient,
   Cluster,
   type ConversationClient,
+  clientTool,
   eventually,
+  saying,
   testRedis,
   textsOf,
 } from '../../libs/testing/src/index.js';
 import { TcpGate } from './tcp-gate.js';
 
-const inputSchema = { type: 'object' };
-const tool = (name: string, more: object = {}) => ({
-  name,
-  description: `Is ${name}.`,
-  inputSchema,
-  exposure: 'core',
-  delivery: { kind: 'client' },
-  ...more,
-});
-const TOOLS = { tools: [tool('ask'), tool('brief', { timeoutMs: 700 })] };
-const said = (text: string) => ({ content: [{ type: 'text', text }] });
+const TOOLS = { tools: [clientTool('ask'), clientTool('brief', { timeoutMs: 700 })] };
+const said = (text: string) => saying(text).result;
 
 async function tenantOf(cluster: Cluster): Promise<CellarClient> {
   const tenant = await cluster.tenant();

@@ -4,7 +4,10 @@ import {
   type CellarClient,
   Cluster,
   type ConversationClient,
+  clientTool,
+  conversationWith,
   eventually,
+  saying,
   textsOf,
 } from '../../libs/testing/src/index.js';
 
@@ -16,10 +19,7 @@ let conversation: ConversationClient;
 beforeAll(async () => {
   cluster = await Cluster.start({ apis: 2, env: { WORKER_SLOTS: '1' } });
   tenant = await cluster.tenant();
-  const inputSchema = { type: 'object' };
-  const ask = { name: 'ask', description: 'Asks.', inputSchema, exposure: 'core', delivery: { kind: 'client' } };
-  await tenant.ok('PUT', '/v1/toolsets/kit', { tools: [ask] });
-  conversation = await tenant.conversation({ kind: 'direct', toolsets: [{ toolset: 'kit' }] });
+  conversation = await conversationWith(tenant, [clientTool('ask')]);
 });
 afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -31,7 +31,7 @@ async function threads(state: string): Promise<number> {
 
 const answer = (cell: CellResult, text: string, api = 0): Promise<ToolResults> =>
   tenant.at(cluster.api(api)).ok('POST', `${conversation.path}/tool-results`, {
-    results: cell.pendingCalls.map(({ callId }) => ({ callId, result: { content: [{ type: 'text', text }] } })),
+    results: cell.pendingCalls.map(({ callId }) => ({ callId, ...saying(text) })),
     observe: { cell_id: cell.cellId },
   });
 
